@@ -10,6 +10,8 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/url/shard.h"
+#include "job/settings/cluster_settings.h"
+#include "job/settings/settings.h"
 
 #define SETTINGS_MOST ((size_t)4 << 20)
 #define ANSWER_MS     30000 /* of brokers */
@@ -22,6 +24,7 @@ struct cluster_control {
     uint64_t version;
     uint32_t count;
     struct shard_report *shards; /* `count` of them */
+    struct permits *permits;     /* NULL while count is 0 */
 };
 
 void cluster_topic(struct buf *out, const char *name, const char *purpose)
@@ -55,11 +58,16 @@ enum status cluster_make_topics(const struct kafka_access *a, const char *name,
     static const char *const kept[] = {
         "retention.ms", "-1", "retention.bytes", "-1", "cleanup.policy",
         "delete",       NULL};
+    /* What was replaced stays for longer than a reader can be behind, as
+     * permits.h needs: no transaction that it waits for is as old. */
+    static const char *const lagging[] = {"min.compaction.lag.ms", "600000",
+                                          NULL};
     enum status st = make(a, name, "state", true, shards, NULL, why);
 
     if (st == STATUS_OK)
         st = make(a, name, "urls", false, shards, kept, why);
-    return st == STATUS_OK ? make(a, name, "control", true, 1, NULL, why) : st;
+    return st == STATUS_OK ? make(a, name, "control", true, 1, lagging, why)
+                           : st;
 }
 
 /* ---- a shard's record ---- */
@@ -107,6 +115,9 @@ static void take_report(struct cluster_control *c, uint32_t shard,
                                   .bytes = number_of(o, "bytes"),
                                   .seeds_failed = number_of(o, "seeds_failed")};
     json_decref(o);
+    permits_take_used(c->permits, shard,
+                      (uint64_t[PERMIT_KINDS]){c->shards[shard].pages,
+                                               c->shards[shard].bytes});
 }
 
 /* ---- reading ---- */
@@ -123,6 +134,27 @@ static uint64_t decimal(struct bytes text, uint64_t most)
     return text.len > 0 ? n : most + 1;
 }
 
+/* From the settings, as soon as both they and the number of shards are known. */
+static void take_limits(struct cluster_control *c)
+{
+    struct crawl_settings s;
+    struct buf why;
+
+    if (c->permits == NULL || c->settings.len == 0)
+        return;
+    settings_init(&s);
+    buf_init(&why, 4096);
+    if (cluster_settings_take(buf_bytes(&c->settings), &s, &why) == STATUS_OK)
+        permits_take_limits(c->permits,
+                            (uint64_t[PERMIT_KINDS]){(uint64_t)s.limit_pages,
+                                                     s.quota_bytes});
+    else
+        log_warn("settings in the cluster are not valid", "why=\"%s\"",
+                 buf_str(&why));
+    buf_fini(&why);
+    settings_fini(&s);
+}
+
 static void take_count(struct cluster_control *c, struct bytes value)
 {
     uint64_t n = decimal(value, SHARDS_MOST);
@@ -131,14 +163,22 @@ static void take_count(struct cluster_control *c, struct bytes value)
         return;
     c->count = (uint32_t)n;
     c->shards = xcalloc(n, sizeof *c->shards);
+    c->permits = permits_new(c->count);
+    take_limits(c);
+}
+
+static void take_settings(struct cluster_control *c, struct bytes value)
+{
+    buf_clear(&c->settings);
+    buf_add_bytes(&c->settings, value);
+    c->version++;
+    take_limits(c);
 }
 
 static void take(struct cluster_control *c, const struct kafka_message *m)
 {
     if (bytes_is(m->key, "settings")) {
-        buf_clear(&c->settings);
-        buf_add_bytes(&c->settings, m->value);
-        c->version++;
+        take_settings(c, m->value);
     } else if (bytes_is(m->key, "shards")) {
         take_count(c, m->value);
     } else if (bytes_is(m->key, "seeds")) {
@@ -153,6 +193,11 @@ static void take(struct cluster_control *c, const struct kafka_message *m)
 
         if (n < c->count)
             take_report(c, (uint32_t)n, m->value);
+    } else if (bytes_starts_with(m->key, "permit/")) {
+        uint64_t n = decimal(bytes_skip(m->key, 7), SHARDS_MOST);
+
+        if (n < c->count)
+            permits_take_claim(c->permits, (uint32_t)n, m->value);
     }
 }
 
@@ -216,6 +261,7 @@ void cluster_control_close(struct cluster_control *c)
         return;
     kafka_reader_close(c->reader);
     buf_fini(&c->settings);
+    permits_free(c->permits);
     free(c->shards);
     free(c);
 }
@@ -249,6 +295,11 @@ bool cluster_control_is_paused(const struct cluster_control *c)
 uint64_t cluster_control_version(const struct cluster_control *c)
 {
     return c->version;
+}
+
+struct permits *cluster_control_permits(struct cluster_control *c)
+{
+    return c->permits;
 }
 
 bool cluster_control_is_over(const struct cluster_control *c)

@@ -8,6 +8,7 @@
  *   seeds/ID     the same of each `urlweir seed` since
  *   paused       1: shards begin paused
  *   shard/N      JSON, what shard N has done: sent, received, idle, pages ...
+ *   permit/N     how much it may fetch: permits.h
  *
  * It has one partition, so all that is committed stands in one order, and what
  * is read up to any offset is what was true at one moment.
@@ -20,6 +21,7 @@
 
 #include "base/buf.h"
 #include "base/kafka/kafka.h"
+#include "cluster/permits.h"
 #include "frontier/engine.h"
 
 /* What a shard has done. */
@@ -60,6 +62,7 @@ int64_t cluster_control_offset(const struct cluster_control *c);
 bool cluster_control_is_paused(const struct cluster_control *c);
 /* Rises whenever the settings change. */
 uint64_t cluster_control_version(const struct cluster_control *c);
+struct permits *cluster_control_permits(struct cluster_control *c);
 /* Is every shard idle, with nothing on its way between them? */
 bool cluster_control_is_over(const struct cluster_control *c);
 

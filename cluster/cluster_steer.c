@@ -22,10 +22,12 @@
 #include "job/settings/cluster_settings.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
+#include "job/settings/settings_json.h"
 
 #define INIT_MS   90000
 #define COMMIT_MS 60000
 #define LOOK_MS   200
+#define ALONE_MS  8000 /* without a word, until no worker is taken to run */
 #define COMMAND   "command/"
 #define ANSWER    "answer/"
 #define BODY_MOST ((size_t)1 << 20)
@@ -64,6 +66,7 @@ struct asking {
     uint32_t shards, answered;
     bool *has; /* which shards have answered */
     json_t *merged;
+    json_t *stands; /* what holds without any worker; NULL: nothing does */
     enum status st; /* of the shard that failed first */
     struct buf *why, first_why;
 };
@@ -136,15 +139,20 @@ static enum status take_change(struct crawl_settings *s, const char *name,
 /* The settings that workers which come later read. */
 static enum status send_settings(struct asking *k)
 {
-    struct crawl_settings s;
+    struct crawl_settings s, before;
     struct buf text;
     const char *name;
     json_t *value;
     enum status st;
 
     settings_init(&s);
+    settings_init(&before);
     buf_init(&text, CONFIG_CEILING);
-    st = cluster_settings_take(cluster_control_settings(k->all), &s, k->why);
+    st = cluster_settings_take(cluster_control_settings(k->all), &before,
+                               k->why);
+    if (st == STATUS_OK)
+        st =
+            cluster_settings_take(cluster_control_settings(k->all), &s, k->why);
     json_object_foreach(k->c->body, name, value)
     {
         if (st == STATUS_OK)
@@ -155,8 +163,11 @@ static enum status send_settings(struct asking *k)
     if (st == STATUS_OK) {
         config_write(&crawl_options, &s, false, &text);
         st = send_record(k, "settings", buf_bytes(&text));
+        k->stands =
+            json_pack("{s:o}", "changed", settings_changed_json(&before, &s));
     }
     buf_fini(&text);
+    settings_fini(&before);
     settings_fini(&s);
     return st;
 }
@@ -301,11 +312,13 @@ static void take_record(struct asking *k, const struct kafka_message *m)
 
 static enum status read_answers(struct asking *k, struct kafka_reader *r)
 {
-    int64_t until = clock_mono() + k->c->timeout_ms * NS_PER_MS;
+    int64_t since = clock_mono(), until = since + k->c->timeout_ms * NS_PER_MS;
+    int64_t alone = since + ALONE_MS * NS_PER_MS;
     struct kafka_message m;
     enum status st = STATUS_OK;
 
     while (k->answered < k->shards && clock_mono() < until &&
+           (k->stands == NULL || k->answered > 0 || clock_mono() < alone) &&
            (st == STATUS_OK || st == STATUS_NOT_FOUND)) {
         st = kafka_reader_next(r, LOOK_MS, &m, k->why);
         if (st == STATUS_OK)
@@ -316,6 +329,10 @@ static enum status read_answers(struct asking *k, struct kafka_reader *r)
 
 static enum status judge(struct asking *k, json_t **out)
 {
+    if (k->answered == 0 && k->stands != NULL) {
+        *out = json_incref(k->stands); /* workers that come begin with it */
+        return STATUS_OK;
+    }
     if (k->merged != NULL &&
         (k->st == STATUS_OK || k->st == STATUS_NOT_FOUND) &&
         k->answered == k->shards) {
@@ -421,6 +438,7 @@ enum status cluster_steer_ask(const struct kafka_access *a, const char *name,
     kafka_producer_close(k.producer);
     cluster_control_close(k.all);
     json_decref(k.merged);
+    json_decref(k.stands);
     buf_fini(&k.control);
     buf_fini(&k.urls);
     buf_fini(&k.first_why);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <xxhash.h>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
+#include "cluster/permits.h"
 #include "cluster/shard_message.h"
 #include "cluster/shard_rows.h"
 #include "frontier/candidate.h"
@@ -32,6 +34,8 @@
 #define BATCH       256
 #define SENT        ((size_t)1 << 16) /* digests remembered */
 #define LOOK_EVERY  (500 * NS_PER_MS) /* at the other shards, when idle */
+#define SOON        (1 * NS_PER_S)    /* a permit is kept for a URL due then */
+#define REST        (20 * NS_PER_MS)  /* while nothing may be leased */
 
 struct outgoing {
     uint32_t shard;
@@ -59,6 +63,11 @@ struct shard {
     bool told_idle;  /* what it says */
     bool place_changed, taking, over;
     int64_t looked_at;
+    struct permits *permits; /* of `all` */
+    struct permit_need need;
+    bool soon;           /* a URL is due soon */
+    bool may_be_limited; /* limits were set after the start */
+    int64_t needed_at;   /* the last time that URLs were due soon */
     uint64_t sent_digests[SENT];
     struct buf why;
 };
@@ -167,11 +176,47 @@ static enum status send_report(struct shard *s)
     return st;
 }
 
+/* What the shard has fetched, is fetching, and could fetch. */
+static void count_need(struct shard *s)
+{
+    struct engine_stats e;
+    uint64_t waits;
+
+    s->own->stats(s->engine, &e);
+    waits = e.leased + e.withheld + e.given_up + e.blocked;
+    s->need.used[PERMIT_PAGES] = e.pages + e.leased;
+    s->need.used[PERMIT_BYTES] = e.bytes;
+    s->need.urls =
+        s->soon ? e.due + (e.queued > waits ? e.queued - waits : 0) : 0;
+}
+
+static enum status send_claim(struct shard *s)
+{
+    struct buf key, value;
+    enum status st;
+
+    if (s->permits == NULL || s->engine == NULL)
+        return STATUS_OK;
+    count_need(s);
+    if (!permits_want(s->permits, &s->need))
+        return STATUS_OK;
+    buf_init(&key, 64);
+    buf_init(&value, 1024);
+    permits_claim(s->permits, &s->need, &key, &value);
+    st = shard_rows_send(s->rows, &s->control, 0, buf_bytes(&key),
+                         buf_bytes(&value));
+    buf_fini(&key);
+    buf_fini(&value);
+    return st;
+}
+
 static enum status send_all(void *ctx)
 {
     struct shard *s = ctx;
     enum status st = send_outbox(s);
 
+    if (st == STATUS_OK)
+        st = send_claim(s);
     if (st == STATUS_OK &&
         (shard_rows_has_sent(s->rows) || s->report.idle != s->told_idle))
         st = send_report(s);
@@ -353,24 +398,40 @@ static void count(struct shard *s, size_t taken)
     s->report.seeds_failed = e.seeds_failed;
 }
 
-/* Whether the shard is idle has to be said, though no row changes: a
- * transaction without URLs is opened for it. */
-static enum status say_if_idle(struct shard *s, int64_t now, int64_t wall_ms)
+/* Whether the shard is idle, and what it wants to fetch, has to be said though
+ * no row changes: a transaction without URLs is opened for it. */
+static enum status say_what_is_new(struct shard *s, int64_t now,
+                                   int64_t wall_ms)
 {
-    if (s->report.idle == s->told_idle)
+    bool idle = s->report.idle != s->told_idle;
+
+    if (!idle && !permits_want(s->permits, &s->need))
         return STATUS_OK;
-    s->place_changed = true;
+    s->place_changed |= idle;
     return s->own->external_discover(s->engine, NULL, 0, NULL, 0, now, wall_ms,
                                      NULL);
 }
 
+/* At the log, with limits in each turn: claims count when they are read back. */
 static void look_at_all(struct shard *s, int64_t now)
 {
-    if (s->over || !s->report.idle || now - s->looked_at < LOOK_EVERY)
+    bool limited = permits_are_limited(s->permits) || s->may_be_limited;
+
+    if (s->over ||
+        (!limited && (!s->report.idle || now - s->looked_at < LOOK_EVERY)))
         return;
     s->looked_at = now;
-    if (cluster_control_poll(s->all, &s->why) == STATUS_OK)
+    if (cluster_control_poll(s->all, &s->why) == STATUS_OK && s->report.idle)
         s->over = cluster_control_is_over(s->all);
+}
+
+static void note_need(struct shard *s, int64_t now)
+{
+    s->soon = s->own->next_due(s->engine, now, NULL) <= now + SOON;
+    count_need(s);
+    if (s->need.urls > 0)
+        s->needed_at = now;
+    s->need.unused = now - s->needed_at > SOON;
 }
 
 static enum status shard_turn(struct engine *e, bool force, int64_t now,
@@ -387,26 +448,65 @@ static enum status shard_turn(struct engine *e, bool force, int64_t now,
     s->taking = false;
     if (st == STATUS_OK)
         count(s, taken);
-    if (st == STATUS_OK)
-        st = say_if_idle(s, now, wall_ms);
-    if (st == STATUS_OK)
-        st = s->own->turn(e, force, now, wall_ms, durable);
     look_at_all(s, now);
-    return st;
+    note_need(s, now);
+    if (st == STATUS_OK)
+        st = say_what_is_new(s, now, wall_ms);
+    return st == STATUS_OK ? s->own->turn(e, force, now, wall_ms, durable) : st;
 }
 
 /* A process that was stopped for a while may have lost its shard. */
+static bool is_owned(const struct shard *s)
+{
+    return s->o.owned_until == NULL ||
+           clock_boot() < atomic_load(s->o.owned_until);
+}
+
+/* How many pages may be begun within --limit and --quota. */
+static uint64_t room(struct shard *s)
+{
+    if (!permits_are_limited(s->permits))
+        return UINT64_MAX;
+    count_need(s);
+    return permits_left(s->permits, PERMIT_BYTES, s->need.used[PERMIT_BYTES]) >
+                   0
+               ? permits_left(s->permits, PERMIT_PAGES,
+                              s->need.used[PERMIT_PAGES])
+               : 0;
+}
+
 static enum status shard_lease(struct engine *e, size_t most, int64_t now,
                                int64_t wall_ms, struct engine_lease *out,
                                size_t *n)
 {
     struct shard *s = shard_of(e);
+    uint64_t left = room(s);
 
     *n = 0;
-    if (s->o.owned_until != NULL &&
-        clock_boot() >= atomic_load(s->o.owned_until))
+    if (!is_owned(s) || left == 0)
         return STATUS_OK;
-    return s->own->lease(e, most, now, wall_ms, out, n);
+    return s->own->lease(e, most < left ? most : (size_t)left, now, wall_ms,
+                         out, n);
+}
+
+/* What is due may not be leased yet: the frontier thread does not turn in
+ * vain. */
+static int64_t shard_next_due(struct engine *e, int64_t now, struct bytes *why)
+{
+    struct shard *s = shard_of(e);
+    int64_t due = s->own->next_due(e, now, why);
+
+    return due < now + REST && (!is_owned(s) || room(s) == 0) ? now + REST
+                                                              : due;
+}
+
+static void shard_set_limits(struct engine *e, uint64_t limit_pages,
+                             const struct budgets *budgets)
+{
+    struct shard *s = shard_of(e);
+
+    s->may_be_limited = true;
+    s->own->set_limits(e, limit_pages, budgets);
 }
 
 static void shard_stats(struct engine *e, struct engine_stats *out)
@@ -425,6 +525,8 @@ void shard_attach(struct shard *s, struct engine *e)
     s->ops.turn = shard_turn;
     s->ops.lease = shard_lease;
     s->ops.stats = shard_stats;
+    s->ops.next_due = shard_next_due;
+    s->ops.set_limits = shard_set_limits;
     e->around = s;
     e->ops = &s->ops;
 }
@@ -443,6 +545,18 @@ bool shard_is_paused(const struct shard *s)
 }
 
 /* ---- opening ---- */
+
+static enum status own_permits(struct shard *s)
+{
+    uint64_t by = 0;
+
+    while (by == 0)
+        if (getrandom(&by, sizeof by, 0) != sizeof by)
+            return STATUS_IO;
+    s->permits = cluster_control_permits(s->all);
+    permits_own(s->permits, s->o.number.number, by);
+    return STATUS_OK;
+}
 
 enum status shard_open(struct shard **out, const struct shard_options *o,
                        struct buf *why)
@@ -467,6 +581,8 @@ enum status shard_open(struct shard **out, const struct shard_options *o,
     st = shard_rows_open(&s->rows, &rows, why);
     if (st == STATUS_OK)
         st = cluster_control_open(&s->all, &o->access, o->name, why);
+    if (st == STATUS_OK)
+        st = own_permits(s);
     if (st == STATUS_OK)
         *out = s;
     else

@@ -40,6 +40,8 @@
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_make.h"
 #include "cluster/cluster_steer.h"
+#include "cluster/permits.h"
+#include "crawler/crawl.h"
 #include "job/exit_code.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
@@ -397,11 +399,18 @@ static void keep_settings(struct worker *w)
                  w->s->output, buf_str(&w->why));
 }
 
+/* Has the crawl fetched all that it may? */
+static bool is_spent(struct worker *w, enum permit_kind *which)
+{
+    return permits_are_spent(cluster_control_permits(w->all), which);
+}
+
 static int watch(struct worker *w, struct kafka_member *m)
 {
     int64_t last = 0, told = clock_mono();
+    enum permit_kind which;
 
-    while (!w->stopping && !all_ended(w)) {
+    while (!w->stopping && !all_ended(w) && !is_spent(w, &which)) {
         heed_group(w, m);
         reap(w);
         start_due(w);
@@ -418,6 +427,11 @@ static int watch(struct worker *w, struct kafka_member *m)
     }
     stop_shards(w, 0, w->count, false);
     look(w);
+    if ((!w->stopping || w->code == EXIT_LIMIT) && is_spent(w, &which)) {
+        tell(w,
+             crawl_end_text(which == PERMIT_PAGES ? CRAWL_LIMIT : CRAWL_QUOTA));
+        return EXIT_LIMIT;
+    }
     if (w->stopping) {
         tell(w, "stopped");
         return w->code;

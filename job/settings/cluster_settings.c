@@ -87,8 +87,6 @@ struct refusal {
 
 /* With shards, which are whole crawls, only what needs to know all of them. */
 static const struct refusal refused_by_shards[] = {
-    {"limit", "each shard would have its own"},
-    {"quota", "each shard would have its own"},
     {"jsonl", "each shard has its own rows: urlweir export DIR/shards/N"},
     {"queue-key", "addresses are not divided among shards"},
     {"since", NULL},

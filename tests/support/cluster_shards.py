@@ -80,11 +80,7 @@ class Crawl:
             shutil.rmtree(self.directory(n))
 
     def finish(self, killed=(), repeats=0):
-        for n, p in enumerate(self.workers):
-            p.wait(LONGEST)
-            if n not in killed and p.returncode != 0:
-                with open(p.log, encoding="utf-8") as f:
-                    raise Failure(f"worker {n} ended with {p.returncode}: {f.read()}")
+        self.end(0, killed)
         self.judge(repeats)
         self.judge_shards()
         self.web.close()
@@ -99,8 +95,23 @@ class Crawl:
             raise Failure(f"lost {sorted(lost)[:5]}, again {again}, too early {soon}, "
                           f"unknown {sorted(set(rows) - truth)[:5]}")
 
+    def end(self, code, killed=()):
+        """Waits until all workers that run have ended with `code`."""
+        for n, p in enumerate(self.workers):
+            p.wait(LONGEST)
+            if n not in killed and p.returncode != code:
+                with open(p.log, encoding="utf-8") as f:
+                    raise Failure(f"worker {n} ended with {p.returncode}: {f.read()}")
+
     def judge_shards(self):
-        """The newest directory of each shard has its pages, and is whole."""
+        pages = self.rows()
+        truth = {self.web.url(*page) for page in self.web.truth()}
+        if pages != truth:
+            raise Failure(f"the rows have {len(pages)} pages, not {len(truth)}: "
+                          f"{sorted(truth - pages)[:5]} {sorted(pages - truth)[:5]}")
+
+    def rows(self, what=("fetched", "redirect")):
+        """The pages in the newest directory of each shard, which is whole."""
         pages = set()
         for shard in range(self.shards):
             dirs = [f"{self.directory(n)}/shards/{shard}" for n in range(len(self.workers))]
@@ -113,12 +124,9 @@ class Crawl:
             out = subprocess.run([URLWEIR, "export", newest], text=True, check=True,
                                  stdout=subprocess.PIPE).stdout
             for row in map(json.loads, out.splitlines()):
-                if row["status"] in ("fetched", "redirect"):
+                if row["status"] in what:
                     pages.add(row["url"])
-        truth = {self.web.url(*page) for page in self.web.truth()}
-        if pages != truth:
-            raise Failure(f"the rows have {len(pages)} pages, not {len(truth)}: "
-                          f"{sorted(truth - pages)[:5]} {sorted(pages - truth)[:5]}")
+        return pages
 
 
 def alone(where):
@@ -337,10 +345,61 @@ def hosts(where):
     crawl.web.close()
 
 
+def has_fetched(crawl, most, repeats):
+    """Exactly so many pages, in the rows and on the web."""
+    rows = crawl.rows(("fetched",))
+    asked = [page for page in crawl.web.pages() if page != (HOSTS, "/p0")]  # redirects
+    print(f"  {len(rows)} rows, {len(set(asked))} pages, {len(asked)} requests", flush=True)
+    if len(rows) != most or len(set(asked)) > most or len(asked) > most + repeats:
+        raise Failure(f"{len(rows)} rows, {len(set(asked))} pages were asked for, "
+                      f"{len(asked)} times, with --limit {most}")
+
+
+def limited(where):
+    """All workers together fetch so many pages and not one more, though one is lost
+    with its disk; then as many more as a person says."""
+    crawl = Crawl(where, options=["--limit", "200"])
+    crawl.create()
+    crawl.join()
+    crawl.join()
+    crawl.reach(0.2)
+    crawl.kill(1, lose=True)
+    crawl.end(3, killed=(1,))
+    has_fetched(crawl, 200, IN_FLIGHT)
+    with open(crawl.workers[0].log, encoding="utf-8") as f:
+        said = f.read()
+    if "reached --limit: 200 pages" not in said:
+        raise Failure(f"a worker ended with: {said}")
+    say(crawl, "set", "limit=230")
+    crawl.resume(0)
+    crawl.resume(2)
+    crawl.end(3, killed=(1,))
+    has_fetched(crawl, 230, IN_FLIGHT)
+    say(crawl, "set", "limit=none")
+    crawl.workers = crawl.workers[:3]
+    crawl.resume(0)
+    crawl.end(0, killed=(0, 1, 2))
+    crawl.judge(IN_FLIGHT)
+    crawl.web.close()
+
+
+def quota(where):
+    """The octets of all shards count; what is under way is finished."""
+    crawl = Crawl(where, options=["--quota", "20K"])
+    crawl.create()
+    crawl.join()
+    crawl.end(3)
+    got = say(crawl, "status")["bytes"]
+    if not 20480 <= got <= 20480 + IN_FLIGHT * 1024:
+        raise Failure(f"received {got} octets")
+    crawl.web.close()
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
 
 
 scenarios.run([alone, join, leave, kill_worker, lose_worker, lose_all, kill_often,
-               pause_worker, kill_shard, paused, stopped, changed, hosts], DIR, sys.argv[4:])
+               pause_worker, kill_shard, paused, stopped, changed, hosts,
+               limited, quota], DIR, sys.argv[4:])
