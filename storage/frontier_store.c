@@ -150,6 +150,14 @@ enum status frontier_store_get(struct frontier_store *s, uint64_t id,
     return st;
 }
 
+enum status frontier_store_make_root(struct frontier_store *s, uint64_t id)
+{
+    if (id == 0 || id > s->last_id)
+        return STATUS_NOT_FOUND;
+    sqlite3_bind_int64(s->make_root, 1, (int64_t)id);
+    return db_run(s->d, s->make_root);
+}
+
 static enum status take_text(struct frontier_store *s, sqlite3_stmt *q,
                              struct buf *text, int64_t *found_at_ms)
 {

@@ -101,6 +101,9 @@ MUST_CHECK enum status frontier_store_admit(struct frontier_store *s,
 MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
                                           struct url_row *row,
                                           struct buf *text);
+/* Gives the URL a depth of 0. STATUS_NOT_FOUND. */
+MUST_CHECK enum status frontier_store_make_root(struct frontier_store *s,
+                                                uint64_t id);
 /* Reads only url and found_at_ms: three columns instead of nine. */
 MUST_CHECK enum status frontier_store_get_url(struct frontier_store *s,
                                               uint64_t id, struct buf *text,

@@ -37,11 +37,32 @@ static void make_room(struct frontier *f, size_t n)
 /* It may open a place of the scope, to which links were dropped before. */
 enum status frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
 {
+    uint64_t last = frontier_store_counter(f->store, "last_root");
+
     if (depth != 0)
         return STATUS_OK;
-    frontier_store_add(f->store, "last_root",
-                       id - frontier_store_counter(f->store, "last_root"));
+    if (id > last)
+        frontier_store_add(f->store, "last_root", id - last);
     return rejudge_later(f, UINT64_C(1) << REASON_SCOPE);
+}
+
+/* Its place opens, and what was dropped for its distance from a seed is judged
+ * again. If the URL itself was skipped, it comes back with those. It has no
+ * URL_ROW_SEED, since its outcomes so far were not counted as a seed's. */
+static enum status make_root(struct frontier *f, const struct admission *a)
+{
+    struct url_row row;
+    enum status st = frontier_store_get(f->store, a->id, &row, &f->text);
+
+    if (st != STATUS_OK || row.depth == 0)
+        return st;
+    st = frontier_store_make_root(f->store, row.id);
+    if (st != STATUS_OK)
+        return st;
+    f->rejudge.levels = 0;
+    if (f->o.past != NULL)
+        st = past_crawl_root(f->o.past, a->item->digest, row.url);
+    return st == STATUS_OK ? frontier_note_root(f, 0, row.id) : st;
 }
 
 /* `queue` 0: it is not known. */
@@ -310,19 +331,33 @@ static size_t keep_own(struct frontier *f, struct admission *list, size_t n)
     return own;
 }
 
+/* A person gives URLs that are known. */
+static enum status make_roots(struct frontier *f, const struct admission *list,
+                              size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (list[i].item->seed && !list[i].fresh && !list[i].blocked)
+            st = make_root(f, &list[i]);
+    return st;
+}
+
 enum status frontier_admit(struct frontier *f, struct bytes crawl,
                            struct admission *list, size_t n, bool all_ids,
                            int64_t wall_ms)
 {
     const size_t all = n;
-    bool hints = false;
+    bool hints = false, seeds = false;
     enum status st = STATUS_OK;
 
     make_room(f, n);
     n = keep_own(f, list, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         hints |= list[f->scratch.open[i]].item->hint != NULL;
-    all_ids |= hints;
+        seeds |= list[f->scratch.open[i]].item->seed;
+    }
+    all_ids |= hints || seeds;
     for (uint8_t salt = 0; st == STATUS_OK && n > 0; salt++) {
         st = admit_open(f, crawl, list, n, salt, wall_ms);
         if (st == STATUS_OK && (all_ids || f->o.compare_text))
@@ -334,6 +369,8 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
     }
     if (st == STATUS_OK && hints)
         st = keep_hints(f, list, all);
+    if (st == STATUS_OK && seeds)
+        st = make_roots(f, list, all);
     if (st == STATUS_OK)
         st = frontier_order_links(f, list, all);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

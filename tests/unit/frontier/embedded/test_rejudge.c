@@ -64,6 +64,39 @@ TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
     judge_fini(&r);
 }
 
+/* It was found under a wider scope, and skipped when its turn came. */
+TEST(a_known_url_that_a_person_gives_is_a_seed_and_comes_back)
+{
+    struct scope_options o = {.mode = SCOPE_HOST,
+                              .depth = -1,
+                              .max_url_length = 2048};
+    struct scope *s = NULL;
+    struct engine_item link, again;
+    struct rig r;
+
+    judge_init(&r);
+    ck_ok(scope_new(&s, &o, NULL));
+    scope_become(r.o.judge.scope, s);
+    r.o.recheck = r.o.judge.scope;
+    rig_create(&r);
+    link = rig_item(&r, "http://b.test/1");
+    ck_assert_int_eq(rig_put(&r, link), ENGINE_NEW);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
+    again = link;
+    again.depth = 0;
+    again.seed = true;
+    ck_assert_int_eq(rig_put(&r, again), ENGINE_SEEN);
+    rig_commit(&r);
+    rig_crash(&r);
+    judge_again(&r, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://b.test/1").depth, 0);
+    ck_assert_uint_ne(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_counter(&r, "last_root"), 2);
+    judge_fini(&r);
+}
+
 /* ---- while fetchers work, and over crashes ---- */
 
 #define MANY 4000
