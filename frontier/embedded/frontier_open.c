@@ -160,6 +160,22 @@ static const char *block_reason(const struct queue_state *s)
                                                  : frontier_by_person;
 }
 
+/* How much longer a server wanted no request. If that is no more than it may
+ * be, the clock has not been set back since; otherwise it has. */
+static int64_t back_off_left(const struct restart *r, int64_t until_ms,
+                             const char *why)
+{
+    const struct schedule_options *o = &r->f->o.schedule;
+    int64_t most = strcmp(why, "back_off") == 0
+                       ? clock_later(o->max_delay, o->retry_delay) / NS_PER_MS
+                       : SCHEDULE_BACKOFF_MOST_MS;
+
+    return schedule_left(until_ms,
+                         until_ms - r->wall_ms <= most + 2 ? r->wall_ms
+                                                           : r->later_ms,
+                         SCHEDULE_BACKOFF_MOST_MS);
+}
+
 static void take_queue_state(void *ctx, uint32_t queue,
                              const struct queue_state *s)
 {
@@ -170,8 +186,7 @@ static void take_queue_state(void *ctx, uint32_t queue,
     int64_t left = why == frontier_by_person
                        ? schedule_left(s->blocked_until_ms, r->wall_ms,
                                        SCHEDULE_PUT_OFF_MOST_MS)
-                       : schedule_left(s->blocked_until_ms, r->later_ms,
-                                       SCHEDULE_BACKOFF_MOST_MS);
+                       : back_off_left(r, s->blocked_until_ms, why);
 
     h->own_delay =
         s->delay_ms < 0

@@ -72,6 +72,33 @@ TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
     s.e->ops->close(s.e);
 }
 
+/* The last manifest is from before the clock was set back, the back-off is
+ * not. */
+TEST(a_back_off_that_began_after_the_clock_was_set_back_holds)
+{
+    static struct sim s;
+    struct engine_done d;
+
+    start(&s, NS_PER_S);
+    s.now += DAY;
+    ck_ok(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now, wall(&s)));
+    s.e->ops->close(s.e);
+    s.now -= DAY / 2;
+    reopen(&s);
+    s.now += 2 * NS_PER_S;
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 429);
+    d.host.slow_down = true;
+    ack(&s, &d);
+    ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
+    s.e->ops->close(s.e);
+    reopen(&s);
+    s.now += 5 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += 56 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 1);
+    s.e->ops->close(s.e);
+}
+
 /* A wall sets a cookie on the way: 1 leads to 2, and 2 back to it. */
 TEST(a_way_back_with_other_cookies_is_another_request_and_ends)
 {
