@@ -86,7 +86,7 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     if (waits_for_dates(c, s))
         return CRAWL_RUNNING;
     if (s->queued == 0 && s->due == 0 && !s->retrying)
-        return CRAWL_IDLE;
+        return s->due_given_up ? CRAWL_GAVE_UP : CRAWL_IDLE;
     if (s->leased > 0) /* other programs have leases and may add links */
         return CRAWL_RUNNING;
     if (s->blocked > 0) /* by a person, who may unblock them */

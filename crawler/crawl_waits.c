@@ -71,8 +71,10 @@ void crawl_note_waits(struct crawl *c, int64_t now)
         bool given_up = rows[i].state == ENGINE_HOST_DEAD;
         bool over_budget = rows[i].over_budget;
 
-        if (rows[i].queued > 0 &&
-            (given_up || over_budget || c->end == CRAWL_GAVE_UP))
+        /* one that was given up may have dates alone */
+        if (rows[i].queued > 0
+                ? given_up || over_budget || c->end == CRAWL_GAVE_UP
+                : given_up && c->end == CRAWL_GAVE_UP)
             crawl_note_wait(c, rows[i].host, rows[i].why, rows[i].queued,
                             given_up      ? -1
                             : over_budget ? INT64_MAX

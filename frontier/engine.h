@@ -241,9 +241,11 @@ struct engine_stats {
     uint64_t due;   /* hosts with such URLs whose date has come */
     bool dates_given_up; /* all of `dated` are of hosts that are not asked again
                             in this run */
-    bool retrying;       /* some of `dated` have failed for now, and are tried
+    bool due_given_up; /* a date has come, but its host did not respond for too
+                            long */
+    bool retrying;     /* some of `dated` have failed for now, and are tried
                             again soon; of hosts that are asked in this run */
-    uint64_t overdue;    /* such URLs a minute or more after their date */
+    uint64_t overdue;  /* such URLs a minute or more after their date */
     uint64_t overdue_for; /* seconds since the date of the oldest of them, to
                              the minute */
     uint64_t rated;       /* of `dated`: how often they change is known */

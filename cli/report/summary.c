@@ -106,10 +106,11 @@ static void pages_row(FILE *to, const struct summary *s)
 {
     const struct engine_stats *n = &s->crawl->engine;
     uint64_t run = engine_stats_fetches(n);
+    uint64_t before = s->before != NULL ? engine_stats_fetches(s->before) : 0;
     struct buf b;
 
-    if (s->before != NULL)
-        run -= engine_stats_fetches(s->before);
+    /* Pages that are to be read again count no more until they were. */
+    run = run > before ? run - before : 0;
     buf_init(&b, LINE_MOST);
     if (run != n->pages || n->refreshed > 0) {
         format_count(&b, run);

@@ -256,6 +256,7 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->queues_active = f->hosts_active;
     out->due = frontier_refresh_waiting(f);
     out->dates_given_up = frontier_refresh_is_given_up(f);
+    out->due_given_up = f->refresh.silent > 0;
     out->retrying = frontier_store_counter(f->store, "refresh_retries") > 0 &&
                     f->refresh.held == 0;
     frontier_refresh_stats(f, out);

@@ -120,6 +120,7 @@ struct refreshing {
     size_t chunk_count;
     uint32_t awake;           /* hosts */
     uint32_t held;            /* hosts that were given up, and sleep */
+    uint32_t silent;          /* of these, those that did not respond */
     int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */
     int64_t since_ms;         /* wall clock at the first one of this run; 0:
                                  there was none */

@@ -192,6 +192,7 @@ static void forgive(struct frontier *f, struct host_queue *h, int64_t wall_ms)
         return;
     h->trouble->held_until_ms = 0;
     f->refresh.held--;
+    f->refresh.silent -= h->trouble->held_silent;
     host_origins_revive(h);
     frontier_reach_again(h);
 }
@@ -339,7 +340,9 @@ static void put_off(struct frontier *f, struct host_queue *h, int64_t wall_ms)
             wall_ms + (f->o.refresh.every_ms == 0
                            ? DATE_MOST
                            : clock_later(f->o.refresh.min_ms, SLEEP_LEAST));
+        x->held_silent = frontier_is_given_up(h);
         f->refresh.held++;
+        f->refresh.silent += x->held_silent;
     }
     set_awake(f, h, false);
     expect(f, h->queue, x->held_until_ms);

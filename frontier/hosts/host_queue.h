@@ -46,6 +46,7 @@ struct host_trouble {
     int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
     int64_t held_until_ms; /* given up until then, wall clock; 0: it is not
                               (frontier_refresh.c) */
+    bool held_silent;      /* as it did not respond */
     uint32_t failures;     /* such requests in a row */
     struct outcome silent; /* outcome of the last one; QUEUED: it responds */
     struct origin_trouble *origins;

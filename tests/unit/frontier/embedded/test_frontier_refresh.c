@@ -213,12 +213,15 @@ TEST(a_host_that_is_given_up_is_asked_again_later)
     rig_seed(&r, "http://a.test/");
     (void)fetch(&r, page, 1);
     advance(&r, EVERY);
+    ck_assert(!rig_stats(&r).due_given_up);
     give_up(&r);
     ck_assert(!rig_stats(&r).dates_given_up);
+    ck_assert(rig_stats(&r).due_given_up);
     advance(&r, 50000);
     ck_assert_uint_eq(lease_at(&r), 0);
     advance(&r, 60000);
     (void)fetch(&r, page, 1);
+    ck_assert(!rig_stats(&r).due_given_up);
     end(&r);
 }
 
