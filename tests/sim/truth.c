@@ -49,13 +49,18 @@ static bool is_run(const struct sim_act *a)
 /* Did the last process that wrote to this crawl end in its own time? */
 static bool was_left_whole(const struct truth *t, const struct sim_act *a)
 {
-    const struct sim_act *last = NULL;
+    bool whole = false;
 
-    for (const struct sim_act *b = t->acts; b < a; b++)
-        if (b->dir == a->dir && b->kind < ACT_STATUS)
-            last = b;
-    return last != NULL && last->exit_status >= 0 && !last->fault_hit &&
-           last->end != END_STOP_TWICE;
+    for (const struct sim_act *b = t->acts; b < a; b++) {
+        if (b->dir != a->dir || b->kind >= ACT_STATUS)
+            continue;
+        /* WARC files are mended by the next run alone. */
+        if (!is_run(b) && !whole && person_says(&b->settings, SET_WARC, "yes"))
+            continue;
+        whole =
+            b->exit_status >= 0 && !b->fault_hit && b->end != END_STOP_TWICE;
+    }
+    return whole;
 }
 
 /* Nothing that befalls a simulation damages a crawl, and each command is one

@@ -58,7 +58,8 @@ void truth_judge_state(struct truth *t, size_t status)
             continue;
         run = &t->acts[i]; /* or another that writes */
     }
-    if (run == NULL || run->fault_hit || run->end == END_STOP_TWICE ||
+    if (run == NULL || run->fault_hit || s->fault_hit ||
+        run->end == END_STOP_TWICE ||
         (run->kind != ACT_CRAWL && run->kind != ACT_RESUME))
         return;
     for (size_t i = 0; i < t->log->count; i++)

@@ -46,6 +46,7 @@ struct truth_node {
     const struct sim_log_entry *before;     /* the one before last_full */
     size_t before_act;
     size_t last_asked_act;
+    bool had_row;
     unsigned tries;      /* requests since the last response that is final */
     size_t tried_since;  /* the act of the first of them */
     unsigned failures;   /* requests in a row that failed for a while */

@@ -222,15 +222,22 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
 
 /* From when on the origin may have been out of reach: the log does not have
  * requests that nobody received. */
-static int64_t unreachable_since(const struct truth_crawl *c,
-                                 const struct truth_robots *r,
-                                 const struct plan_origin *o)
+static int64_t unreachable_since(const struct truth *t,
+                                 const struct truth_crawl *c, int origin)
 {
-    int64_t since = r->unreachable_since_ms;
+    int64_t since = c->robots[origin].unreachable_since_ms;
 
-    for (unsigned i = 0; i < o->outage_count; i++)
-        if (o->outages[i].fate != SIM_ANSWERS && o->outages[i].from_ms < since)
-            since = o->outages[i].from_ms;
+    for (size_t k = 0; k < t->plan->origin_count; k++) {
+        const struct plan_origin *o = &t->plan->origins[k];
+        bool of_name = strcmp(o->name, t->plan->origins[origin].name) == 0;
+
+        for (unsigned i = 0; i < o->outage_count; i++)
+            if (((int)k == origin
+                     ? o->outages[i].fate != SIM_ANSWERS
+                     : of_name && o->outages[i].fate == SIM_NO_NAME) &&
+                o->outages[i].from_ms < since)
+                since = o->outages[i].from_ms;
+    }
     return since > c->made_at_ms ? since : c->made_at_ms;
 }
 
@@ -242,8 +249,7 @@ static bool may_ask_anyway(const struct truth *t, const struct truth_crawl *c,
     const struct truth_robots *r = &c->robots[origin];
 
     return r->once_allowed ||
-           e->at_ms - unreachable_since(c, r, &t->plan->origins[origin]) +
-                   e->jumped_ms >=
+           e->at_ms - unreachable_since(t, c, origin) + e->jumped_ms >=
                30 * DAY_MS;
 }
 
@@ -449,14 +455,24 @@ static void steer(struct truth *t, struct truth_crawl *c,
     }
 }
 
+/* It is made only if nothing of an earlier one is there. */
+static bool was_made(const struct truth *t, const struct sim_act *a)
+{
+    if (a->exit_status != 2)
+        return true;
+    for (size_t i = 0; i < t->log->count; i++)
+        if (t->log->at[i].life == a->life)
+            return true; /* and failed later */
+    return false;
+}
+
 void truth_replay_act(struct truth *t, size_t number)
 {
     const struct sim_act *a = &t->acts[number];
     struct truth_crawl *c = t->crawls[a->dir];
     unsigned steered = 0;
 
-    /* It is made anew only if nothing of an earlier one is there. */
-    if (a->kind == ACT_CRAWL && a->exit_status != 2) {
+    if (a->kind == ACT_CRAWL && was_made(t, a)) {
         if (c->is_kept)
             truth_say(t, "crawl c%u is gone", a->dir);
         forget(c);

@@ -317,13 +317,18 @@ void truth_judge_rows(struct truth *t, const struct sim_act *a)
             if (node >= 0 && has_row[node])
                 truth_say(t, "%s has two rows", r.url);
             if (node >= 0) {
-                has_row[node] = true;
+                has_row[node] = c->nodes[node].had_row = true;
                 judge_row(t, c, &r, (unsigned)node);
             }
         }
         at += len + (at[len] == '\n');
     }
+    /* A kill may take a URL with the page that showed it, which need not be asked
+     * again by the settings of now. */
     for (unsigned i = 0; i < t->plan->page_count; i++)
-        if (c->nodes[i].asked > 0 && !has_row[i] && c->run->exit_status != 2)
+        if (c->nodes[i].asked > 0 && !has_row[i] && c->run->exit_status != 2 &&
+            (c->nodes[i].had_row ||
+             !truth_may_be_lost(&t->acts[c->nodes[i].last_asked_act],
+                                c->nodes[i].last)))
             truth_say(t, "%s was asked for, and is forgotten", truth_url(t, i));
 }
