@@ -14,11 +14,12 @@
 #include "job/settings/settings.h"
 
 #define SETTINGS_MOST ((size_t)4 << 20)
+#define KEPT_MOST     ((size_t)4096)
 #define ANSWER_MS     30000 /* of brokers */
 
 struct cluster_control {
     struct kafka_reader *reader;
-    struct buf settings;
+    struct buf settings, kept;
     uint64_t seeds; /* sent when the crawl was made, and since */
     bool seeds_sent, paused;
     uint64_t version;
@@ -179,6 +180,9 @@ static void take(struct cluster_control *c, const struct kafka_message *m)
 {
     if (bytes_is(m->key, "settings")) {
         take_settings(c, m->value);
+    } else if (bytes_is(m->key, "kept")) {
+        buf_clear(&c->kept);
+        buf_add_bytes(&c->kept, m->value);
     } else if (bytes_is(m->key, "shards")) {
         take_count(c, m->value);
     } else if (bytes_is(m->key, "seeds")) {
@@ -243,6 +247,7 @@ enum status cluster_control_open(struct cluster_control **out,
 
     buf_init(&topic, 1024);
     buf_init(&c->settings, SETTINGS_MOST);
+    buf_init(&c->kept, KEPT_MOST);
     cluster_topic(&topic, name, "control");
     st = kafka_reader_open(&c->reader, a, buf_str(&topic), 0, 0, why);
     if (st == STATUS_OK)
@@ -261,6 +266,7 @@ void cluster_control_close(struct cluster_control *c)
         return;
     kafka_reader_close(c->reader);
     buf_fini(&c->settings);
+    buf_fini(&c->kept);
     permits_free(c->permits);
     free(c->shards);
     free(c);
@@ -269,6 +275,11 @@ void cluster_control_close(struct cluster_control *c)
 struct bytes cluster_control_settings(const struct cluster_control *c)
 {
     return buf_bytes(&c->settings);
+}
+
+struct bytes cluster_control_kept(const struct cluster_control *c)
+{
+    return buf_bytes(&c->kept);
 }
 
 uint32_t cluster_control_shards(const struct cluster_control *c)

@@ -3,6 +3,7 @@
  * the topic NAME.control.
  *
  *   settings     YAML, as in crawl.yaml, without those of a worker
+ *   kept         names of settings that each worker has to be given
  *   shards       their number, which never changes
  *   seeds        how many URLs were sent to shards when the crawl was made
  *   seeds/ID     the same of each `urlweir seed` since
@@ -53,6 +54,8 @@ MUST_CHECK enum status cluster_control_poll(struct cluster_control *c,
                                             struct buf *why);
 
 struct bytes cluster_control_settings(const struct cluster_control *c);
+/* As cluster_settings_kept writes them. */
+struct bytes cluster_control_kept(const struct cluster_control *c);
 uint32_t cluster_control_shards(const struct cluster_control *c);
 const struct shard_report *cluster_control_report(
     const struct cluster_control *c, uint32_t shard);

@@ -10,6 +10,8 @@
 #include "config/config.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/shard.h"
+#include "job/settings/cluster_settings.h"
+#include "job/settings/seed_login.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 
@@ -17,6 +19,7 @@
 #define COMMIT_MS 60000
 
 struct making {
+    struct crawl_settings *s;
     struct kafka_producer *p;
     struct buf urls, control, message;
     uint32_t shards;
@@ -73,9 +76,32 @@ static enum status send_settings(struct making *m,
     return st;
 }
 
-static enum status send_all(struct making *m, const struct crawl_settings *s)
+static enum status send_kept(struct making *m, const struct crawl_settings *s)
 {
-    struct seeds seeds = {.report = stderr, .visit = send_seed, .ctx = m};
+    struct buf names;
+    enum status st;
+
+    buf_init(&names, 4096);
+    cluster_settings_kept(s, &names);
+    st = names.len > 0 ? send_control(m, "kept", buf_bytes(&names)) : STATUS_OK;
+    buf_fini(&names);
+    return st;
+}
+
+static void keep_login(void *ctx, struct bytes login)
+{
+    struct making *m = ctx;
+
+    seed_login_add(m->s, login);
+}
+
+static enum status send_all(struct making *m)
+{
+    struct crawl_settings *s = m->s;
+    struct seeds seeds = {.report = stderr,
+                          .visit = send_seed,
+                          .login = keep_login,
+                          .ctx = m};
     enum status st = kafka_producer_begin(m->p, m->why);
 
     if (st == STATUS_OK)
@@ -88,6 +114,8 @@ static enum status send_all(struct making *m, const struct crawl_settings *s)
         st = send_number(m, "seeds", m->seeds);
     if (st == STATUS_OK)
         st = send_settings(m, s);
+    if (st == STATUS_OK)
+        st = send_kept(m, s);
     return st == STATUS_OK ? kafka_producer_commit(m->p, COMMIT_MS, m->why)
                            : st;
 }
@@ -107,10 +135,10 @@ static enum status refuse_second(const struct kafka_access *a, const char *name,
 }
 
 enum status cluster_make(const struct kafka_access *a, const char *name,
-                         const struct crawl_settings *s, uint32_t shards,
+                         struct crawl_settings *s, uint32_t shards,
                          struct buf *why)
 {
-    struct making m = {.shards = shards, .why = why};
+    struct making m = {.s = s, .shards = shards, .why = why};
     struct buf id;
     enum status st = cluster_make_topics(a, name, shards, why);
 
@@ -129,7 +157,7 @@ enum status cluster_make(const struct kafka_access *a, const char *name,
     if (st == STATUS_OK)
         st = refuse_second(a, name, why);
     if (st == STATUS_OK)
-        st = send_all(&m, s);
+        st = send_all(&m);
     kafka_producer_close(m.p);
     buf_fini(&id);
     buf_fini(&m.urls);

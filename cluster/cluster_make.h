@@ -9,11 +9,10 @@
 
 /* Sends the seeds of `s` to their shards and, in the same Kafka transaction,
  * settings and the number of shards, so that the crawl is there whole or not at
- * all. STATUS_EXISTS: it is there already. STATUS_NOT_FOUND: there are no
+ * all. Secrets are not sent; those in seeds are added to `s`. STATUS_EXISTS: it is there already. STATUS_NOT_FOUND: there are no
  * seeds, which was reported. */
 MUST_CHECK enum status cluster_make(const struct kafka_access *a,
-                                    const char *name,
-                                    const struct crawl_settings *s,
+                                    const char *name, struct crawl_settings *s,
                                     uint32_t shards, struct buf *why);
 
 #endif

@@ -499,6 +499,25 @@ static bool take_settings(struct worker *w)
            !failed(w, settings_check(w->s, &w->why), "settings");
 }
 
+/* Kafka does not store secrets. */
+static bool has_what_it_needs(struct worker *w)
+{
+    struct buf lacking;
+    bool ok;
+
+    buf_init(&lacking, 4096);
+    cluster_settings_lack(w->s, cluster_control_kept(w->all), &lacking);
+    ok = lacking.len == 0;
+    if (!ok)
+        fprintf(
+            stderr,
+            "urlweir %s: the crawl was made with %sand this worker has not "
+            "been given it; each worker needs it on its command line, once\n",
+            w->command, buf_str(&lacking));
+    buf_fini(&lacking);
+    return ok;
+}
+
 static bool create(struct worker *w)
 {
     enum status st = cluster_make(&w->access, w->name, w->s,
@@ -533,9 +552,10 @@ static int begin(struct worker *w, enum cluster_start how)
         if (st == STATUS_NOT_FOUND)
             fprintf(stderr, "urlweir %s: there is no crawl %s\n", w->command,
                     w->name);
-        else if (!failed(w, st, "Kafka") && take_settings(w) &&
-                 !failed(w, settings_save(w->s), "settings"))
-            code = work(w);
+        else if (!failed(w, st, "Kafka") && take_settings(w))
+            code = !has_what_it_needs(w)                        ? EXIT_USAGE
+                   : failed(w, settings_save(w->s), "settings") ? EXIT_CANNOT
+                                                                : work(w);
     }
     cluster_control_close(w->all);
     file_lock_free(lock);

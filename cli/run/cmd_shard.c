@@ -50,6 +50,27 @@ static int cannot(struct part *p, enum status st)
     return EXIT_CANNOT;
 }
 
+/* pages.jsonl becomes pages-3.jsonl: processes do not share a file, which each
+ * continues where its own rows end. */
+static void name_lines(struct crawl_settings *s)
+{
+    const char *name, *end;
+    struct buf path;
+
+    if (s->jsonl == NULL || kafka_address_is_url(s->jsonl))
+        return;
+    name = strrchr(s->jsonl, '/');
+    end = strrchr(name != NULL ? name : s->jsonl, '.');
+    if (end == NULL)
+        end = s->jsonl + strlen(s->jsonl);
+    buf_init(&path, 8192);
+    buf_addf(&path, "%.*s-%" PRIu32 "%s", (int)(end - s->jsonl), s->jsonl,
+             s->shard.number, end);
+    free(s->jsonl);
+    s->jsonl = xstrdup(buf_str(&path));
+    buf_fini(&path);
+}
+
 /* The directory's settings, for the directory of the shard. */
 static enum status read_settings(struct part *p, const char *dir)
 {
@@ -66,6 +87,7 @@ static enum status read_settings(struct part *p, const char *dir)
     free(s->cluster);
     s->cluster = NULL;
     s->shard = p->number;
+    name_lines(s);
     s->quiet = true;
     s->progress = PROGRESS_NONE;
     s->memory_bytes /= p->number.count;

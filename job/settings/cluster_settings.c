@@ -9,6 +9,7 @@
  */
 #include "job/settings/cluster_settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/kafka/kafka_address.h"
@@ -87,20 +88,55 @@ struct refusal {
 
 /* With shards, which are whole crawls, only what needs to know all of them. */
 static const struct refusal refused_by_shards[] = {
-    {"jsonl", "each shard has its own rows: urlweir export DIR/shards/N"},
     {"queue-key", "addresses are not divided among shards"},
     {"since", NULL},
-    {"header", "the cluster stores no secrets"},
-    {"header-host", "the cluster stores no secrets"},
-    {"cookie", "the cluster stores no secrets"},
-    {"cookies", "the cluster stores no secrets"},
-    {"auth", "the cluster stores no secrets"},
-    {"bearer", "the cluster stores no secrets"},
-    {"netrc", "the cluster stores no secrets"},
-    {"cert", "the cluster stores no secrets"},
-    {"key", "the cluster stores no secrets"},
-    {"proxy", "the cluster stores no secrets"},
 };
+
+/* What is kept by each worker for itself: secrets, and files. */
+static const char *const kept_by_workers[] = {"header",       "header-host",
+                                              "cookie",       "cookies",
+                                              "auth",         "bearer",
+                                              "netrc",        "cert",
+                                              "key",          "proxy",
+                                              "block-filter", "block-exact"};
+
+/* Those that are set, or only those that are not. */
+static void name_kept(const struct crawl_settings *s, bool set,
+                      const char *among, const char *before, struct buf *out)
+{
+    struct crawl_settings none;
+    char word[32];
+
+    settings_init(&none);
+    for (size_t i = 0; i < sizeof kept_by_workers / sizeof *kept_by_workers;
+         i++) {
+        const struct option_spec *o =
+            &crawl_options.spec[settings_index(kept_by_workers[i])];
+
+        snprintf(word, sizeof word, " %s ", o->name);
+        if (option_equal(o, s, &none) != set &&
+            (among == NULL || strstr(among, word) != NULL))
+            buf_addf(out, "%s%s ", before, o->name);
+    }
+    settings_fini(&none);
+}
+
+void cluster_settings_kept(const struct crawl_settings *s, struct buf *names)
+{
+    name_kept(s, true, NULL, "", names);
+}
+
+void cluster_settings_lack(const struct crawl_settings *s, struct bytes names,
+                           struct buf *lacking)
+{
+    struct buf among;
+
+    buf_init(&among, 4096);
+    buf_add_char(&among, ' ');
+    buf_add_bytes(&among, names);
+    name_kept(s, false, buf_str(&among), "--", lacking);
+    buf_fini(&among);
+}
 
 static const struct refusal refused[] = {
     {"depth", "how deep a URL is depends on who finds it first"},
@@ -158,6 +194,11 @@ enum status cluster_settings_take(struct bytes text, struct crawl_settings *s,
     for (size_t i = 0; st == STATUS_OK && i < crawl_options.count; i++)
         if (!cluster_settings_are_own(&crawl_options.spec[i]))
             option_assign(&crawl_options, i, s, &all, OPTION_FROM_CRAWL);
+    /* A file is a worker's, a topic is the crawl's. */
+    if (st == STATUS_OK && s->jsonl == NULL && all.jsonl != NULL &&
+        kafka_address_is_url(all.jsonl))
+        option_assign(&crawl_options, settings_index("jsonl"), s, &all,
+                      OPTION_FROM_CRAWL);
     settings_fini(&all);
     return st;
 }
@@ -232,6 +273,9 @@ static enum status check_kafka(struct crawl_settings *s, struct buf *error)
         st = refuse_some(s, refused_by_shards,
                          sizeof refused_by_shards / sizeof *refused_by_shards,
                          error);
+    if (st == STATUS_OK && s->jsonl != NULL && strcmp(s->jsonl, "-") == 0)
+        st = refuse(error, "jsonl -",
+                    "each shard has its own lines: name a file or a topic");
     if (st == STATUS_OK && s->output == NULL) {
         buf_add_str(error, "--cluster needs -o DIR, where this worker keeps "
                            "what it fetches");

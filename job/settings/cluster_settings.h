@@ -44,6 +44,12 @@ MUST_CHECK enum status cluster_settings_take(struct bytes text,
                                              struct buf *why);
 /* Does each worker have its own value? */
 bool cluster_settings_are_own(const struct option_spec *o);
+/* The names of the settings that are set and that each worker has to be given,
+ * since they are secrets or files; a space after each. */
+void cluster_settings_kept(const struct crawl_settings *s, struct buf *names);
+/* Appends the options of such `names` that are not set here. */
+void cluster_settings_lack(const struct crawl_settings *s, struct bytes names,
+                           struct buf *lacking);
 /* Checks that a crawl with s->cluster has only settings that work there, and
  * changes defaults that do not. STATUS_ARG: `error` names one. */
 MUST_CHECK enum status cluster_settings_check(struct crawl_settings *s,

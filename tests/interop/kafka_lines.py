@@ -238,6 +238,25 @@ def another_transaction_is_waited_for(brokers):
     return '%d lines' % check_whole('late', 'late', brokers)
 
 
+def shards_send_each_line_once(brokers):
+    """A worker is lost with its disk: who has its shards goes on where the topic ends, though it was told of no topic."""
+    crawl, rows = 'kafka://%s/parts' % brokers, []
+    with Site('--hosts', '20', '--pages', '1200', '--latency', '40') as site:
+        first = started(['crawl', '--cluster', crawl, '--shards', '3', site.seed, '-o', 'w1', '-j', 'kafka://%s/shards' % brokers,
+                         '-c', '8', *QUICK], 'w1')
+        wait_for('pages', lambda: first.poll() is not None or site.arrivals() > 300, first)
+        end(first)
+        shutil.rmtree('w1')
+        run('join', crawl, '-o', 'w2', '--min-disk', '0', '-q')
+    for shard in range(3):
+        out = subprocess.run([URLWEIR, 'export', 'w2/shards/%d' % shard], stdout=subprocess.PIPE, text=True, check=True).stdout
+        rows += [json.loads(line) for line in out.splitlines()]
+    want = sorted(row['url'] for row in rows if row['status'] != 'queued')
+    got = sorted(json.loads(line)['url'] for part in read('shards', brokers).values() for _, line in part)
+    assert got == want and len(got) > 1000, (len(got), len(set(got)), len(want))
+    return '%d lines once' % len(got)
+
+
 def what_cannot_work_is_refused(brokers):
     admin = AdminClient({'bootstrap.servers': brokers})
     made = admin.create_topics([NewTopic('compacted', 1, 1, config={'cleanup.policy': 'compact'}), NewTopic('short', 1, 1),
@@ -282,7 +301,8 @@ def main():
         print('SEED=%d' % SEED)
         only = sys.argv[1:]
         for part in (what_cannot_work_is_refused, killed_again_and_again, brokers_that_go_away_are_waited_for, a_second_process_fences,
-                     a_service_sends_the_lines_of_its_crawls, another_transaction_is_waited_for):
+                     a_service_sends_the_lines_of_its_crawls, another_transaction_is_waited_for,
+                     shards_send_each_line_once):
             if not only or part.__name__ in only:
                 t = time.monotonic()
                 print('%s: %s (%.0f s)' % (part.__name__, part(brokers), time.monotonic() - t), flush=True)

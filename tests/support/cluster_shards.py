@@ -35,11 +35,13 @@ class Crawl:
         self.where, self.options, self.shards = where, OPTIONS + list(options), shards
         self.web, self.workers = Web(**web), []
         self.url = f"kafka://{BROKERS}/{os.path.basename(where)}-{os.getpid()}"
+        self.own = lambda n: []  # options of worker n
 
     def start(self, words):
         name = f"{self.where}/log{len(self.workers)}"
         with open(name, "wb") as log:
-            p = subprocess.Popen([URLWEIR] + words + OWN, stderr=log, stdout=log,
+            own = OWN + (self.own(len(self.workers)) if words[0] != "resume" else [])
+            p = subprocess.Popen([URLWEIR] + words + own, stderr=log, stdout=log,
                                  preexec_fn=end_with_us)
         p.log = name
         self.workers.append(p)
@@ -395,6 +397,47 @@ def quota(where):
     crawl.web.close()
 
 
+def secrets(where):
+    """Each worker has its own secrets, and needs those that the crawl has; Kafka has
+    none."""
+    secret = ["--header-host", "*=X-Token: open-sesame"]
+    crawl = Crawl(where, options=secret, token="open-sesame")
+    crawl.create()
+    got = subprocess.run([URLWEIR, "join", crawl.url, "-o", crawl.directory(1)], text=True,
+                         stderr=subprocess.PIPE, check=False)
+    if got.returncode != 1 or "made with --header-host" not in got.stderr:
+        raise Failure(f"without the secret: {got.returncode} {got.stderr}")
+    crawl.start(["join", crawl.url, "-o", crawl.directory(1)] + secret)
+    crawl.reach(0.3)
+    crawl.kill(0)
+    crawl.resume(0)
+    with open(crawl.directory(1) + "/urlweir-settings.yaml", encoding="utf-8") as f:
+        if "open-sesame" in f.read():
+            raise Failure("the secret is among the settings")
+    crawl.finish(killed=(0,), repeats=IN_FLIGHT)
+
+
+def lines(where):
+    """A file of lines a shard, continued where the shard goes on, has each URL once."""
+    crawl = Crawl(where)
+    crawl.own = lambda n: ["-j", f"{where}/lines{n}.jsonl"]
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.4)
+    crawl.kill(0, lose=True)
+    crawl.finish(killed=(0,), repeats=IN_FLIGHT)
+    urls = []
+    for shard in range(SHARDS):
+        with open(f"{where}/lines1-{shard}.jsonl", encoding="utf-8") as f:
+            rows = map(json.loads, f)
+            urls += [r["url"] for r in rows if r["status"] in ("fetched", "redirect")]
+    truth = {crawl.web.url(*page) for page in crawl.web.truth()}
+    if len(urls) != len(set(urls)) or set(urls) != truth:
+        raise Failure(f"{len(urls)} lines of {len(set(urls))} URLs, not {len(truth)}")
+    if os.path.exists(f"{where}/lines0-0.jsonl") and os.path.exists(f"{where}/lines0.jsonl"):
+        raise Failure("shards share a file")
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
@@ -402,4 +445,4 @@ def children(pid):
 
 scenarios.run([alone, join, leave, kill_worker, lose_worker, lose_all, kill_often,
                pause_worker, kill_shard, paused, stopped, changed, hosts,
-               limited, quota], DIR, sys.argv[4:])
+               limited, quota, secrets, lines], DIR, sys.argv[4:])

@@ -26,9 +26,11 @@ class HostServer(http.server.ThreadingHTTPServer):
 
 
 class Web:
-    def __init__(self, pages=PAGES, slow=0, fresh=0):
+    def __init__(self, pages=PAGES, slow=0, fresh=0, token=None):
         """`pages` of a host; 0: it has no end before end(). `slow`: a Crawl-delay of
-        all hosts. `fresh`: max-age of their robots.txt, s; 0: they do not say."""
+        all hosts. `fresh`: max-age of their robots.txt, s; 0: they do not say.
+        `token`: what X-Token has to be."""
+        self.token = token
         self.most, self.slow, self.fresh = pages, slow, fresh
         self.requests, self.lock = [], threading.Lock()
         self.given, self.ended = {}, False
@@ -114,6 +116,8 @@ class Web:
         began = time.monotonic()
         i = int(h.server.server_address[0].rsplit(".", 1)[1]) - 1
         status, headers, body = self.page(i, h.path)
+        if self.token not in (None, h.headers.get("X-Token")):
+            status, headers, body = 401, {}, ""
         time.sleep(0.005)
         h.send_response(status)
         for name, value in headers.items():

@@ -117,3 +117,31 @@ TEST(a_worker_has_its_own_memory_and_the_crawls_delay)
     settings_fini(&a);
     settings_fini(&b);
 }
+
+/* Secrets stay with each worker, so one that joins is told what it lacks. */
+TEST(a_worker_that_lacks_secrets_is_told_which)
+{
+    struct crawl_settings s;
+    struct buf names, lacking;
+
+    buf_init(&names, 4096);
+    buf_init(&lacking, 4096);
+    settings_init(&s);
+    set(&s, "auth", "https://h=u:secret");
+    set(&s, "cookie", "a=secret");
+    cluster_settings_kept(&s, &names);
+    ck_assert_str_eq(buf_str(&names), "cookie auth ");
+    cluster_settings_lack(&s, buf_bytes(&names), &lacking);
+    ck_assert_str_eq(buf_str(&lacking), "");
+    settings_fini(&s);
+    settings_init(&s);
+    set(&s, "cookie", "b=other");
+    cluster_settings_lack(&s, buf_bytes(&names), &lacking);
+    ck_assert_str_eq(buf_str(&lacking), "--auth ");
+    buf_clear(&lacking);
+    cluster_settings_lack(&s, bytes_of_str("delay nonsense auth"), &lacking);
+    ck_assert_str_eq(buf_str(&lacking), "");
+    settings_fini(&s);
+    buf_fini(&names);
+    buf_fini(&lacking);
+}
