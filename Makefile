@@ -313,7 +313,7 @@ check-long: ## the full sizes: more kills, more keys, larger webs
 	$(Q)$(MAKE) --no-print-directory check LONG=1
 export LONG
 
-check-cluster: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## crawls in Redis clusters on loopback, with faults (T=kill_master)
+check-cluster: build/deps-check.stamp $(BIN) ## crawls with shards in Kafka on loopback, with faults (T=kill_worker)
 	$(Q)tests/cluster.sh $(abspath $B) $(T)
 
 check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and readers from other registries
@@ -381,10 +381,6 @@ bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one 
 bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
 	$(Q)$< $(ARGS)
 
-.PHONY: bench-cluster-workers
-bench-cluster-workers: $(BIN) $(SUPPORT_BIN) # ARGS=PAGES: CPU a page of one and of four workers, and without a cluster
-	$(Q)python3 bench/cluster_workers.py $(abspath $B) $(ARGS)
-
 .PHONY: bench-redis-stalls
 bench-redis-stalls: $(BIN) # ARGS=KEYS: how long others wait while a filter in Redis is made, counted, rebuilt
 	$(Q)python3 bench/redis_stalls.py $(abspath $B) $(ARGS)
@@ -410,11 +406,9 @@ $B/bench/peer_rocksdb: bench/support/peer_rocksdb.cc
 
 # ---- demo ------------------------------------------------------------------
 
-.PHONY: demo demo-cluster
+.PHONY: demo
 demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
 	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
-demo-cluster: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## three workers, a Redis cluster, a kill of each: nothing is lost
-	$(Q)tools/demo-cluster.py $(abspath $B)
 
 # ---- the look of the code --------------------------------------------------
 

@@ -35,10 +35,6 @@ const struct command command_table[] = {
     ROW(verify, "check that store, filter and manifest agree"),
 
     FIRST(join, "take part in a crawl of a cluster", "On many machines"),
-    {"export-crawl", cmd_export_crawl, &export_crawl_usage,
-     "move a crawl from its directory into a cluster", NULL, NULL},
-    {"import-crawl", cmd_import_crawl, &import_crawl_usage,
-     "move a crawl out of a cluster into a worker's directory", NULL, NULL},
 
     FIRST(serve,
           "serve a frontier to other crawlers: URLFrontier over gRPC, JSON",

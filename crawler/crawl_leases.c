@@ -37,7 +37,7 @@ void crawl_assign(struct crawl *c, struct assignment *a, bool first)
     bool fresh;
     unsigned i = crawl_balance_give(c->balance, a->lease.queue, first, &fresh);
 
-    if (fresh || a->lease.robots_news)
+    if (fresh)
         hand_over_robots(c, c->fetchers[i], &a->lease);
     fetcher_give(c->fetchers[i], a);
 }

@@ -16,7 +16,7 @@ void crawl_note_failure(struct crawl *c, enum status st)
     c->status = st;
     if (st == STATUS_FULL)
         c->end = CRAWL_FULL;
-    else /* closed: the cluster that holds the frontier is out of reach */
+    else /* closed: this process has lost its shard, or its brokers */
         c->end = st == STATUS_CLOSED ? CRAWL_INTERRUPTED : CRAWL_BROKEN;
 }
 

@@ -121,8 +121,7 @@ static enum crawl_end why_stop(struct crawl *c, int64_t now)
     c->engine->ops->stats(c->engine, &s);
     if (c->o.quota > 0 && s.bytes >= c->o.quota)
         return CRAWL_QUOTA;
-    if (s.limit_reached ||
-        (c->o.limit_pages > 0 && s.pages >= c->o.limit_pages))
+    if (c->o.limit_pages > 0 && s.pages >= c->o.limit_pages)
         return CRAWL_LIMIT;
     return c->out == 0 ? nothing_out(c, now, &s) : CRAWL_RUNNING;
 }

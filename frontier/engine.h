@@ -1,12 +1,11 @@
 /*
  * engine.h - the frontier of a crawl, as the rest of the program knows it.
  *
- * One table of typed functions, which each engine fills: URLs in and out,
- * politeness, commits and checkpoints, requests of other programs and people,
- * and what the engine knows about its URLs. The code that opens an engine
- * chooses it; all other code does not know which one it is. The embedded engine
- * (embedded/frontier.h, SQLite) is the first. Crawl ID, queue key and URL are
- * plain bytes here.
+ * One table of typed functions, which the engine fills (embedded/frontier.h,
+ * SQLite): URLs in and out, politeness, commits and checkpoints, requests of
+ * other programs and people, and what it knows about its URLs. A shard of a
+ * crawl on many machines replaces some of them; all other code does not know
+ * that. Crawl ID, queue key and URL are plain bytes here.
  *
  * An engine belongs to one thread, the frontier thread; others reach it through
  * bounded queues. `now` is monotonic nanoseconds, `wall_ms` the wall clock; the
@@ -93,14 +92,12 @@ struct engine_lease {
     uint16_t hops;
     uint8_t kind;
     bool seed;
-    bool first;       /* the first of its queue in this run */
-    bool alone;       /* nothing else waits in its queue, as known now */
-    bool robots_news; /* robots() may have newer rules of its origin than this
-                         process has fetched or asked for */
-    uint32_t tries;   /* tries used before this one */
-    int64_t pause; /* from its response to the next request to its host, ns, as
+    bool first;     /* the first of its queue in this run */
+    bool alone;     /* nothing else waits in its queue, as known now */
+    uint32_t tries; /* tries used before this one */
+    int64_t pause;  /* from its response to the next request to its host, ns, as
                       known now */
-    int64_t until; /* monotonic: its requests have to be answered by then; 0:
+    int64_t until;  /* monotonic: its requests have to be answered by then; 0:
                       there is no such limit */
     struct bytes key, url;
     struct engine_last last;
@@ -233,7 +230,6 @@ struct engine_stats {
     uint64_t dropped;    /* links dropped before admission */
     uint64_t drops_kept; /* of these and of skipped URLs: may come back */
     uint64_t drops_lost; /* not kept for want of room (--keep-dropped) */
-    bool limit_reached;  /* of pages, by a crawl of which this is a part */
     bool rejudging; /* kept drops are still judged again, dates given anew, or
                          old fetches removed */
     uint64_t bytes; /* wire octets received */
@@ -407,9 +403,6 @@ struct engine_ops {
                                struct external_facts *out);
     void (*external_get_queue)(struct engine *e, uint32_t queue, int64_t now,
                                struct external_queue *out);
-    /* The host's wait is over, and this is known of it. */
-    void (*external_set_reach)(struct engine *e, uint32_t queue,
-                               const struct external_reach *reach, int64_t now);
 
     /* ---- removal (engine_calls.h) ---- */
 

@@ -77,33 +77,19 @@ struct external_facts {
     int64_t
         due_for; /* ns until its own due time; 0: it only waits for its turn */
 };
-/* Whether the host of a queue responds (frontier_reach.c). */
-struct external_reach {
-    bool answered;              /* it has, in this run */
-    bool given_up;              /* this run asks it no more */
-    enum outcome_reason reason; /* of its failures */
-    uint32_t failures;          /* in a row; 0: it responds, or was not asked */
-    int64_t silent_for; /* ns from the end of the first of them to the end of
-                           the pause after the last */
-};
-
 /* State and settings of one of the store's queues. */
 struct external_queue {
     uint64_t pending; /* URLs not done */
     uint32_t leased;
     int64_t blocked_for; /* ns; 0: not blocked */
     int64_t delay;       /* ns */
-    int64_t set_delay;  /* ns, by a person, in place of the default; -1: none */
-    int64_t polite_for; /* ns until politeness allows a request; 0: now */
-    uint32_t limit;     /* limit of done URLs, set by a person; 0: none */
-    struct external_reach reach;
+    uint32_t limit;      /* limit of done URLs, set by a person; 0: none */
 };
 
 /* What speaks against a URL (engine_ops.blame). */
 enum blame {
-    BLAME_DIED,  /* an earlier process ended while it read a response for it */
-    BLAME_STUCK, /* that process is known to have hung over it */
-    BLAME_LEASES /* as many workers as a cluster allows were lost with it */
+    BLAME_DIED, /* an earlier process ended while it read a response for it */
+    BLAME_STUCK /* that process is known to have hung over it */
 };
 
 /* ---- removal, in steps between which the crawl goes on ---- */

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-#include "base/status.h"
 
 enum url_state {
     URL_STATE_NONE,    /* not a served URL */
@@ -30,7 +29,6 @@ struct url_view {
     struct bytes crawl, key, url, metadata; /* during the visit */
     int64_t due_ms, created_ms;             /* due 0: completed */
     uint64_t lease;                         /* 0: not leased */
-    int64_t leased_until_ms; /* in lists of a cluster; 0: not leased */
 };
 /* False: this one was the last. */
 typedef bool (*url_visit)(void *ctx, const struct url_view *view);
@@ -40,8 +38,7 @@ struct url_put {
     bool known; /* else discovered: no effect if it exists */
     struct bytes crawl, key, url, metadata;
     int64_t due_ms; /* known: 0: completed; discovered: 0: due now, in turn */
-    bool fresh;     /* out: it was new; in a cluster also: it is known */
-    enum status status; /* out, in a cluster */
+    bool fresh;     /* out: it was new */
 };
 
 /* What explain shows besides the URL itself. */

@@ -4,14 +4,13 @@
  *
  * The first octet of an input says which: even, the rest is a URL; odd, it is
  * sent by a server and read by hiredis within our bounds, and each whole answer
- * is parsed as a filter's record, as INFO, as a redirection, and as the map of
- * a cluster.
+ * is parsed as a filter's record, as INFO and as a redirection.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/redis/redis_slots.h"
+#include "base/redis/redis_reply.h"
 #include "filter/redis/redis_impl.h"
 
 static void read_url(const char *text)
@@ -31,22 +30,15 @@ static void read_url(const char *text)
     buf_fini(&out);
 }
 
-static void read_map(const redisReply *r)
+static void read_redirection(const redisReply *r)
 {
-    struct redis_slot_range range;
     struct redis_spot spot;
-    uint16_t slot;
     bool ask;
 
-    for (size_t i = 0; r->type == REDIS_REPLY_ARRAY && i < r->elements; i++)
-        if (redis_slots_read(r, i, &range) == STATUS_OK &&
-            (range.first > range.last || range.last >= REDIS_SLOTS ||
-             range.spot.port == 0 || range.spot.host.len > 255))
-            abort();
     if (r->type == REDIS_REPLY_ERROR &&
-        redis_redirect_read(bytes_of(r->str, (size_t)r->len), &ask, &slot,
-                            &spot) == STATUS_OK &&
-        (slot >= REDIS_SLOTS || spot.port == 0 || spot.host.len > 255))
+        redis_redirect_read(bytes_of(r->str, (size_t)r->len), &ask, &spot) ==
+            STATUS_OK &&
+        (spot.port == 0 || spot.host.len > 255))
         abort();
 }
 
@@ -66,7 +58,7 @@ static void read_answers(const char *octets, size_t size)
             abort();
         if (reply->type == REDIS_REPLY_STRING)
             redis_info_read(&info, bytes_of(reply->str, (size_t)reply->len));
-        read_map(reply);
+        read_redirection(reply);
         freeReplyObject(reply);
     }
     redis_reader_fini(&reader);

@@ -14,8 +14,6 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
-#include "frontier/cluster/cluster_engine.h"
-#include "frontier/cluster/cluster_orders.h"
 #include "frontier/past_crawl.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
@@ -138,8 +136,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
         .group = s->queue_key,
-        .in_flight = most_transfers(s) +
-                     (s->cluster != NULL ? 2 * CLUSTER_COMMIT_MOST : 0),
+        .in_flight = most_transfers(s),
         .limit_pages = (uint64_t)s->limit_pages,
         .budgets = crawl_setup_budgets(s),
         .store = {.use_filter = s->filter != FILTER_NONE,
@@ -171,10 +168,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .lines_upto = &c->lines_upto,
         .changed_by = s->changed_by,
         .order = c->order,
-        /* Drops that come back would be in this directory alone. */
-        .links_elsewhere = s->cluster != NULL,
-        .keep_dropped = s->cluster == NULL ? s->keep_dropped_bytes : 0,
-        .judge = {.scope = s->cluster == NULL ? c->scope : NULL,
+        .keep_dropped = s->keep_dropped_bytes,
+        .judge = {.scope = c->scope,
                   .form = c->form,
                   .kinds = wanted_kinds(s),
                   .links_most = (uint64_t)s->max_links,
@@ -479,7 +474,6 @@ void crawl_setup_fini(struct crawl_setup *c)
     ip_limit_free(c->ip_limit);
     tls_sessions_free(c->tls_sessions);
     rate_limit_free(c->rate);
-    cluster_orders_free(c->orders);
     buf_fini(&c->user_agent);
     buf_fini(&c->identity);
     buf_fini(&c->product_token);

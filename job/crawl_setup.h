@@ -33,7 +33,6 @@ struct crawl_setup {
     struct connection_budget connections;
     struct tls_sessions *tls_sessions;
     struct rate_limit *rate;
-    struct cluster_orders *orders; /* of a worker of a cluster; or NULL */
     struct buf user_agent, product_token, identity;
     /* by crawl_credentials_make() */
     struct credentials *credentials;

@@ -105,9 +105,6 @@ static enum status drop(struct seed_sink *k, const struct url *u,
                                   .kind = like.kind,
                                   .depth = like.depth};
 
-    /* What puts seeds into a cluster from outside keeps no drops. */
-    if (k->engine->ops->external_discover == NULL)
-        return STATUS_OK;
     return k->engine->ops->external_discover(k->engine, NULL, 0, &d, 1,
                                              clock_mono(), clock_wall_ms(),
                                              NULL);

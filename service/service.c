@@ -170,7 +170,6 @@ static enum status open_frontier(struct service *s)
     const struct service_options *o = &s->options;
     const struct frontier_service_options f = {
         .dir = o->dir,
-        .shared = o->shared,
         .memory = o->memory,
         .fpr = o->fpr,
         .checkpoint_ms = o->checkpoint_ms,

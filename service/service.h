@@ -29,8 +29,6 @@ struct service;
 
 struct service_options {
     const char *dir;        /* exists, and the caller has locked it */
-    struct shared *shared;  /* where the URLs are, instead; it outlives the
-                               service. NULL: in `dir` */
     const char *listen;     /* "127.0.0.1:7071" */
     const char *token_file; /* NULL: none */
     struct tls_files tls;   /* .cert NULL: none */

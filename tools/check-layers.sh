@@ -29,12 +29,8 @@ frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
 frontier/refresh: base/* frontier
 frontier/hosts: base/* storage/* frontier
-frontier/cluster_store: base/* storage/db frontier/url
-frontier/cluster: base/* storage/* frontier frontier/url frontier/seen frontier/cluster_store
-frontier/cluster_check: base/* frontier/url frontier/cluster_store
 frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
-frontier/shared: base/* frontier
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen
 crawler/charset: base/* frontier/url
@@ -51,10 +47,9 @@ job/registry: base/* config filter filter/redis storage/* frontier/* crawler/*
 job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry
 job/import: base/* storage/* frontier/* crawler/* job/settings job
 job/crawl_jobs: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry job
-job/cluster_crawl: base/* config storage/* frontier/* crawler/* job/settings job/registry job job/crawl_jobs
 cluster: base/* config storage/* frontier/* crawler/* job/*
 service/net: base/*
-service/calls: base/* filter storage/* frontier frontier/url frontier/served frontier/shared crawler/* job/* service/net
+service/calls: base/* filter storage/* frontier frontier/url frontier/served crawler/* job/* service/net
 service/grpc: base/* service/net
 service/urlfrontier: base/* frontier frontier/url frontier/served service/net service/calls service/grpc
 service/filters: base/* filter

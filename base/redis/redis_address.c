@@ -132,6 +132,10 @@ static const char *take_host(struct redis_address *a, struct bytes host)
     struct bytes name = host, port = bytes_of("", 0);
     uint64_t n = 6379;
 
+    if (host.len == 0)
+        name = bytes_of_str("localhost"); /* as in redis:///0?key=NAME */
+    else if (memchr(host.at, ',', host.len) != NULL)
+        return "a filter is on one server";
     if (host.len > 0 && host.at[0] == '[') { /* an IPv6 address */
         if (memchr(host.at, ']', host.len) == NULL)
             return "after [ come an address and ]";
@@ -142,7 +146,7 @@ static const char *take_host(struct redis_address *a, struct bytes host)
             port = bytes_of(port.at + 1, port.len - 1);
         else if (port.len > 0)
             return "only a :port may follow ]";
-    } else if (memchr(host.at, ':', host.len) != NULL) {
+    } else if (host.len > 0 && memchr(host.at, ':', host.len) != NULL) {
         port = host;
         name = redis_url_cut(&port, ':');
         if (port.len == 0)
@@ -156,34 +160,10 @@ static const char *take_host(struct redis_address *a, struct bytes host)
     return NULL;
 }
 
-static const char *take_hosts(struct redis_url_parts *p,
-                              const struct redis_address *common,
-                              struct bytes hosts)
+static const char *take_socket(struct redis_address *a, struct bytes path)
 {
-    const char *why = NULL;
-
-    if (hosts.len == 0)
-        hosts = bytes_of_str("localhost"); /* as in redis:///0?key=NAME */
-    do {
-        struct redis_address *a = &p->hosts[p->host_count];
-
-        if (p->host_count == REDIS_HOSTS_MOST)
-            return "there are more hosts than 32";
-        *a = *common;
-        why = take_host(a, redis_url_cut(&hosts, ','));
-        p->host_count++;
-    } while (why == NULL && hosts.len > 0);
-    return why;
-}
-
-static const char *take_socket(struct redis_url_parts *p,
-                               const struct redis_address *common,
-                               struct bytes path)
-{
-    p->hosts[0] = *common;
-    p->host_count = 1;
     if (path.len == 0 || path.at[0] != '/' ||
-        !redis_url_unescape(path, p->hosts[0].path, sizeof p->hosts[0].path))
+        !redis_url_unescape(path, a->path, sizeof a->path))
         return "the path of the socket is missing, not absolute, or longer "
                "than 107 octets";
     return NULL;
@@ -192,31 +172,31 @@ static const char *take_socket(struct redis_url_parts *p,
 enum status redis_address_read(struct redis_url_parts *out, const char *text,
                                const char **why)
 {
-    struct redis_address common = {.port = 6379};
     struct bytes rest = bytes_of_str(text), head;
+    struct redis_address *a = &out->at;
 
-    out->host_count = 0;
-    out->path = out->settings = bytes_of("", 0);
-    common.tls = bytes_starts_with(rest, PREFIX_TLS);
-    common.is_unix = bytes_starts_with(rest, PREFIX_UNIX);
+    memset(out, 0, sizeof *out);
+    a->port = 6379;
+    a->tls = bytes_starts_with(rest, PREFIX_TLS);
+    a->is_unix = bytes_starts_with(rest, PREFIX_UNIX);
     if (!redis_address_is_url(text)) {
         *why = "this one begins differently";
         return STATUS_FORMAT;
     }
-    rest = bytes_skip(rest, strlen(common.is_unix ? PREFIX_UNIX
-                                   : common.tls   ? PREFIX_TLS
-                                                  : PREFIX_TCP));
-    *why = take_user(&common, &rest);
+    rest = bytes_skip(rest, strlen(a->is_unix ? PREFIX_UNIX
+                                   : a->tls   ? PREFIX_TLS
+                                              : PREFIX_TCP));
+    *why = take_user(a, &rest);
     if (*why != NULL)
         return STATUS_FORMAT;
     head = redis_url_cut(&rest, '?');
     out->settings = rest;
-    if (common.is_unix) {
-        *why = take_socket(out, &common, head);
+    if (a->is_unix) {
+        *why = take_socket(a, head);
     } else {
         out->path = head;
         head = redis_url_cut(&out->path, '/');
-        *why = take_hosts(out, &common, head);
+        *why = take_host(a, head);
     }
     return *why == NULL ? STATUS_OK : STATUS_FORMAT;
 }

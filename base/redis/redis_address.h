@@ -1,12 +1,11 @@
 /*
- * redis_address.h - where a Redis server is and how to sign in there: the part
- * of a Redis URL that all its users share.
+ * redis_address.h - where a Redis server is and how to sign in there.
  *
- *   redis://[[USER]:PASSWORD@]HOST[:PORT][,HOST[:PORT]...][/PATH][?SETTINGS]
+ *   redis://[[USER]:PASSWORD@][HOST[:PORT]][/PATH][?SETTINGS]
  *   rediss://...                     the same over TLS
  *   redis+unix://[[USER]:PASSWORD@]/PATH[?SETTINGS]
  *
- * User, password and hosts may hold %XX escapes. What PATH and SETTINGS mean is
+ * User, password and host may hold %XX escapes. What PATH and SETTINGS mean is
  * for the caller to say, with the readers of numbers and times below. Pure, any
  * thread.
  */
@@ -29,13 +28,10 @@ struct redis_address {
     unsigned db;
 };
 
-#define REDIS_HOSTS_MOST 32
-
 /* What a URL consists of. `path` and `settings` point into the text, without
  * their / and ?. */
 struct redis_url_parts {
-    struct redis_address hosts[REDIS_HOSTS_MOST]; /* differ in host and port */
-    size_t host_count;                            /* 1 for a socket */
+    struct redis_address at;
     struct bytes path, settings;
 };
 

@@ -92,11 +92,6 @@ void redis_link_send(struct redis_link *l, const struct bytes *words, size_t n)
     redis_command_write(redis_stream_out(l->stream), words, n);
 }
 
-void redis_link_send_written(struct redis_link *l, struct bytes commands)
-{
-    buf_add_bytes(redis_stream_out(l->stream), commands);
-}
-
 static enum status failed(struct redis_link *l, const char *why)
 {
     redis_error_keep(bytes_of_str(why), l->error, sizeof l->error);

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/redis/redis_address.h"
 #include "base/redis/redis_reply.h"
@@ -34,8 +33,6 @@ const struct redis_info *redis_link_info(const struct redis_link *l);
 
 /* Send one command, once it is ready; any number may be under way. */
 void redis_link_send(struct redis_link *l, const struct bytes *words, size_t n);
-/* Send commands as redis_command_write() wrote them. */
-void redis_link_send_written(struct redis_link *l, struct bytes commands);
 /* The next reply, an error reply too, for freeReplyObject(). STATUS_AGAIN: not
  * there yet. STATUS_CLOSED: it is not in the protocol, or too long. */
 MUST_CHECK enum status redis_link_next(struct redis_link *l, redisReply **out);

@@ -13,27 +13,21 @@
 
 #include "base/mem.h"
 
-void redis_command_begin(struct buf *out, size_t n)
+static void add_head(struct buf *out, char what, size_t n)
 {
-    buf_add_char(out, '*');
+    buf_add_char(out, what);
     buf_add_uint(out, n);
-    buf_add(out, "\r\n", 2);
-}
-
-void redis_command_word(struct buf *out, struct bytes word)
-{
-    buf_add_char(out, '$');
-    buf_add_uint(out, word.len);
-    buf_add(out, "\r\n", 2);
-    buf_add_bytes(out, word);
     buf_add(out, "\r\n", 2);
 }
 
 void redis_command_write(struct buf *out, const struct bytes *words, size_t n)
 {
-    redis_command_begin(out, n);
-    for (size_t i = 0; i < n; i++)
-        redis_command_word(out, words[i]);
+    add_head(out, '*', n);
+    for (size_t i = 0; i < n; i++) {
+        add_head(out, '$', words[i].len);
+        buf_add_bytes(out, words[i]);
+        buf_add(out, "\r\n", 2);
+    }
 }
 
 /* ---- reading ---- */
@@ -169,37 +163,70 @@ static struct bytes info_value(struct bytes info, const char *name)
     return bytes_of("", 0);
 }
 
-/* 0: not given. Digits past the 18th do not fit. */
-static uint64_t info_number(struct bytes info, const char *name)
-{
-    struct bytes text = info_value(info, name);
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < text.len && i < 18; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return 0;
-        n = n * 10 + (uint64_t)(text.at[i] - '0');
-    }
-    return n;
-}
-
 void redis_info_read(struct redis_info *out, struct bytes text)
 {
     struct bytes id = info_value(text, "run_id:");
     struct bytes policy = info_value(text, "maxmemory_policy:");
-    uint64_t buffers;
+    struct bytes most = info_value(text, "maxmemory:");
 
     memset(out, 0, sizeof *out);
     if (id.len == REDIS_RUN_ID_SIZE - 1)
         memcpy(out->run_id, id.at, id.len);
     out->loading = bytes_is(info_value(text, "loading:"), "1");
-    out->memory_used = info_number(text, "used_memory:");
-    buffers = info_number(text, "mem_not_counted_for_evict:");
-    out->memory_used -= buffers < out->memory_used ? buffers : 0;
-    out->memory_most = info_number(text, "maxmemory:");
-    out->may_evict = out->memory_most > 0 && !bytes_is(policy, "noeviction");
+    out->may_evict =
+        most.len > 0 && !bytes_is(most, "0") && !bytes_is(policy, "noeviction");
     out->is_logged = bytes_is(info_value(text, "aof_enabled:"), "1");
-    out->is_cluster = bytes_is(info_value(text, "cluster_enabled:"), "1");
-    out->is_replica = bytes_is(info_value(text, "role:"), "slave");
-    out->replicas = (unsigned)info_number(text, "connected_slaves:");
+}
+
+/* ---- redirections of a Redis Cluster ---- */
+
+#define SLOTS 16384 /* of a cluster */
+
+static bool is_host(struct bytes host)
+{
+    for (size_t i = 0; i < host.len; i++)
+        if (host.at[i] <= ' ' || host.at[i] > '~')
+            return false;
+    return host.len < 256;
+}
+
+/* Read decimal digits at the start of *in, and skip them. */
+static bool take_number(struct bytes *in, uint32_t most, uint16_t *out)
+{
+    uint32_t n = 0;
+    size_t i = 0;
+
+    while (i < in->len && i < 6 && in->at[i] >= '0' && in->at[i] <= '9')
+        n = n * 10 + (uint32_t)(in->at[i++] - '0');
+    if (i == 0 || n > most)
+        return false;
+    *in = bytes_skip(*in, i);
+    *out = (uint16_t)n;
+    return true;
+}
+
+enum status redis_redirect_read(struct bytes text, bool *ask,
+                                struct redis_spot *out)
+{
+    uint16_t slot;
+    size_t colon;
+
+    *ask = bytes_starts_with(text, "ASK ");
+    if (!*ask && !bytes_starts_with(text, "MOVED "))
+        return STATUS_FORMAT;
+    text = bytes_skip(text, *ask ? 4 : 6);
+    if (!take_number(&text, SLOTS - 1, &slot) || text.len == 0 ||
+        text.at[0] != ' ')
+        return STATUS_FORMAT;
+    text = bytes_skip(text, 1);
+    for (colon = text.len; colon > 0 && text.at[colon - 1] != ':'; colon--)
+        ;
+    if (colon == 0)
+        return STATUS_FORMAT;
+    out->host = bytes_of(text.at, colon - 1);
+    text = bytes_skip(text, colon); /* an IPv6 address has colons, too */
+    if (!take_number(&text, 65535, &out->port) || text.len != 0 ||
+        out->port == 0 || !is_host(out->host))
+        return STATUS_FORMAT;
+    return STATUS_OK;
 }

@@ -22,9 +22,7 @@
 #define REDIS_ELEMENTS_MOST 65536
 #define REDIS_RUN_ID_SIZE   41 /* 40 hexadecimal digits and a zero byte */
 
-/* Append one command, whole; or its beginning and then `n` words. */
-void redis_command_begin(struct buf *out, size_t n);
-void redis_command_word(struct buf *out, struct bytes word);
+/* Append one command. */
 void redis_command_write(struct buf *out, const struct bytes *words, size_t n);
 
 /* A bounded reader: redis_reader_init() sets it up, redisReaderFeed() takes
@@ -50,6 +48,15 @@ MUST_CHECK enum status redis_reader_next(struct redis_reader *r,
  * STATUS_NOT_FOUND  MOVED, ASK: another server has the key
  * STATUS_ARG        anything else: no rights, a key of another type, ... */
 enum status redis_error_status(struct bytes text);
+/* The server of a Redis Cluster that has a key. */
+struct redis_spot {
+    struct bytes host; /* empty: where the server is that says so */
+    uint16_t port;
+};
+/* Read "MOVED 3999 127.0.0.1:6381" or "ASK ..."; the host points into `text`.
+ * STATUS_FORMAT. */
+MUST_CHECK enum status redis_redirect_read(struct bytes text, bool *ask,
+                                           struct redis_spot *out);
 /* Copy a server's text as one line: printable characters only, cut. */
 void redis_error_keep(struct bytes text, char *out, size_t size);
 
@@ -57,13 +64,8 @@ void redis_error_keep(struct bytes text, char *out, size_t size);
 struct redis_info {
     char run_id[REDIS_RUN_ID_SIZE]; /* "": it did not say, or not a valid one */
     bool loading;                   /* its data: answers INFO, nothing else */
-    bool may_evict;  /* maxmemory with a policy other than noeviction */
-    bool is_logged;  /* keeps an append-only log */
-    bool is_cluster; /* a node of a Redis Cluster */
-    bool is_replica;
-    unsigned replicas;                 /* connected to it */
-    uint64_t memory_used, memory_most; /* octets; used: that count for
-                                          maxmemory; most 0: no limit */
+    bool may_evict; /* maxmemory with a policy other than noeviction */
+    bool is_logged; /* keeps an append-only log */
 };
 /* Read the text of INFO; what it does not name is zero. */
 void redis_info_read(struct redis_info *out, struct bytes text);

@@ -13,9 +13,6 @@
 
 #include "base/file/file.h"
 #include "base/file/line_input.h"
-#include "base/mem.h"
-#include "base/redis/redis_address.h"
-#include "cli/audit/audit_cluster.h"
 #include "cli/audit/audit_page.h"
 #include "cli/audit/audit_text.h"
 #include "cli/command.h"
@@ -23,7 +20,6 @@
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_measure.h"
 #include "cli/open_crawl.h"
-#include "cli/secret_args.h"
 #include "frontier/audit/audit.h"
 
 struct audit_settings {
@@ -71,17 +67,14 @@ static const struct option_table table =
 const struct usage audit_usage = {
     .name = "audit",
     .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] [options]\n"
-                "audit --urls FILE [--fpr P] [options]\n"
-                "audit redis://HOST:PORT[,...]/NAME [DIR...]",
+                "audit --urls FILE [--fpr P] [options]",
     .about = "Measures the dedupe miss rate of the filter against what it "
              "promised, for each growth step, with a 95 % Wilson interval, and "
-             "checks that it has no false negative. Of a crawl in a cluster: "
-             "how many URLs collisions of fingerprints may cost, and what the "
-             "URLs in the directories of its workers show of that.",
+             "checks that it has no false negative.",
     .table = &table,
     .least = 0,
-    .most = 257,
-    .operand = "a crawl's directory, or the URL of a crawl in a cluster",
+    .most = 1,
+    .operand = "a crawl's directory",
 };
 
 /* Writes the URLs that would have been lost. */
@@ -336,14 +329,7 @@ int cmd_audit(int argc, char **argv)
 
     if (!command_line_parse(&audit_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (operands.count > 0 && redis_address_is_url(operands.item[0])) {
-        secret_args_hide_logins(argc, argv);
-        code = audit_cluster(&operands);
-    } else if (operands.count > 1) {
-        code = usage_error(&audit_usage, "one directory at a time");
-    } else {
-        code = audit_all(&s, &operands);
-    }
+    code = audit_all(&s, &operands);
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer_cluster.h"
+#include "cli/control/steer.h"
 #include "cli/open_crawl.h"
 
 #define LOOK_AGAIN (20 * NS_PER_MS)
@@ -37,7 +37,7 @@ static const struct option_table table =
 
 const struct usage pause_usage = {
     .name = "pause",
-    .synopsis = "pause DIR|URL|redis://HOST/NAME [--crawl NAME | --all]",
+    .synopsis = "pause DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
     .about = "Makes a running crawl send no more requests until `urlweir "
              "unpause`. Requests under way are finished; nothing is lost, and "
              "the process keeps running. Of a crawl in a cluster it is for "
@@ -49,7 +49,7 @@ const struct usage pause_usage = {
 };
 const struct usage unpause_usage = {
     .name = "unpause",
-    .synopsis = "unpause DIR|URL|redis://HOST/NAME [--crawl NAME | --all]",
+    .synopsis = "unpause DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
     .about = "Makes a paused crawl go on.",
     .table = &table,
     .least = 1,
@@ -58,7 +58,7 @@ const struct usage unpause_usage = {
 };
 const struct usage stop_usage = {
     .name = "stop",
-    .synopsis = "stop DIR|URL|redis://HOST/NAME [--crawl NAME | --all]",
+    .synopsis = "stop DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
     .about = "Stops a crawl so that it can be resumed, and waits until it has "
              "stopped: requests under way are finished and a checkpoint is "
              "written. A process of `urlweir crawl` or `resume` ends, with "
@@ -263,8 +263,6 @@ static int steer_crawl(struct steer *t)
 
     if (t->s.all && t->s.crawl != NULL)
         return usage_error(t->usage, "--crawl names one, --all means all");
-    if (t->usage != &resume_served_usage && steer_is_cluster(t))
-        return steer_cluster_state(t);
     code = steer_connect(t);
     if (code == EXIT_DONE && !t->s.all)
         code = steer_choose(t, false);

@@ -24,7 +24,6 @@
 #include "base/kafka/kafka_address.h"
 #include "base/mem.h"
 #include "job/crawl_jobs/confine.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 #define NOTE_MOST 2048
@@ -321,7 +320,7 @@ static char *kafka_of(const char *where)
         return NULL;
     settings_init(&s);
     buf_init(&error, 4096);
-    if (settings_load(&s, where, &error) == STATUS_OK && cluster_is_kafka(&s))
+    if (settings_load(&s, where, &error) == STATUS_OK && s.cluster != NULL)
         url = xstrdup(s.cluster);
     buf_fini(&error);
     settings_fini(&s);

@@ -93,15 +93,7 @@ bool steer_is_own(const json_t *crawl)
 {
     const char *kind = json_string_value(json_object_get(crawl, "kind"));
 
-    return kind != NULL &&
-           (strcmp(kind, "own") == 0 || strcmp(kind, "cluster") == 0);
-}
-
-bool steer_is_in_cluster(const json_t *crawl)
-{
-    const char *kind = json_string_value(json_object_get(crawl, "kind"));
-
-    return kind != NULL && strcmp(kind, "cluster") == 0;
+    return kind != NULL && strcmp(kind, "own") == 0;
 }
 
 int steer_connect(struct steer *t)

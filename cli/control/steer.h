@@ -103,9 +103,8 @@ int steer_failed(struct steer *t, enum status st);
 int steer_host_key(const struct steer *t, const char *text, struct buf *key);
 
 const char *steer_crawl_name(const json_t *crawl);
-/* Is it one that is fetched, in its process or by the workers of a cluster? */
+/* Is it one that its process fetches? */
 bool steer_is_own(const json_t *crawl);
-bool steer_is_in_cluster(const json_t *crawl);
 /* Is the process a `urlweir crawl` or `resume`, which ends when its crawl is
  * stopped? Always false for a URL, where this is not known. */
 bool steer_is_alone(const struct steer *t);

@@ -12,11 +12,9 @@
 #include <string.h>
 
 #include "base/json_fields.h"
-#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
-#include "cli/explain/cluster_explain.h"
 #include "cli/explain/explain_order.h"
 #include "cli/explain/explain_trap.h"
 #include "cli/explain/service_explain.h"
@@ -53,13 +51,11 @@ static const struct option_table table =
 
 const struct usage explain_usage = {
     .name = "explain",
-    .synopsis = "explain DIR|redis://HOST/NAME URL [--json]",
+    .synopsis = "explain DIR URL [--json]",
     .about = "Shows every decision a crawl took about one URL, oldest first: "
              "where it was found, what the filter said, the robots.txt line, "
              "each try; or why it was never admitted. For a service's "
-             "directory: what became of the URL in each crawl and queue. For a "
-             "crawl in a cluster: whether the URL is seen, waits and at which "
-             "place, is leased and by whom, or is done.",
+             "directory: what became of the URL in each crawl and queue.",
     .table = &table,
     .least = 2,
     .most = 2,
@@ -392,8 +388,6 @@ static int explain(const char *dir, const char *text, bool json)
     int code = EXIT_DONE;
     enum status st;
 
-    if (redis_address_is_url(dir))
-        return cluster_explain(dir, text, json);
     if (!open_crawl(&r, "explain", dir, &code))
         return code;
     if (is_service(&r)) {

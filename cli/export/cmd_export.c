@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "base/record.h"
-#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/export/export_broken.h"
@@ -20,12 +19,9 @@
 #include "cli/export/export_head.h"
 #include "cli/export/export_hosts.h"
 #include "cli/export/export_links.h"
-#include "cli/export/export_merge.h"
 #include "cli/export/in_links.h"
 #include "cli/export/service_export.h"
-#include "cli/export/shared_export.h"
 #include "cli/open_crawl.h"
-#include "cli/secret_args.h"
 #include "crawler/html/link_kinds.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
@@ -34,9 +30,8 @@
 struct export_settings {
     enum export_what what;
     enum record_format format;
-    bool merge;
     char *checked; /* directory of a crawl, or NULL */
-    uint8_t from[4];
+    uint8_t from[3];
 };
 
 static const char *const whats[] = {"urls",    "pages",  "fetches", "links",
@@ -59,10 +54,6 @@ static const struct option_spec specs[] = {
     {.name = "format", .type = OPTION_CHOICE, AT(format), .fallback = "jsonl",
      .words = formats, .section = "Output", .arg = "FORMAT",
      .help = "one JSON object a line, or CSV with a header line"},
-    {.name = "merge", .type = OPTION_FLAG, AT(merge), .section = "Output",
-     .help = "the directories are those of the workers of a crawl in a "
-             "cluster: their urls, pages, fetches or errors as one list, with "
-             "the worker of each row and whether another one has it, too"},
     {.name = "checked", .type = OPTION_TEXT, AT(checked), .section = "Output",
      .arg = "DIR",
      .help = "broken: links that were not followed, too, by what `urlweir "
@@ -75,17 +66,14 @@ static const struct option_table table =
 
 const struct usage export_usage = {
     .name = "export",
-    .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]\n"
-                "export --merge DIR... [--what WHAT] [--format jsonl|csv]\n"
-                "export redis://HOST/NAME [--format jsonl|csv]",
+    .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
              "stdout; the fields are described in docs/formats/export.md. "
-             "Works while it runs. The URL of a cluster is that of `urlweir "
-             "serve --cluster`.",
+             "Works while it runs.",
     .table = &table,
     .least = 1,
-    .most = MERGE_MOST,
-    .operand = "a directory of crawl or serve, or the URL of a cluster",
+    .most = 1,
+    .operand = "a directory of crawl or serve",
 };
 
 /* The outcome of a URL in eight octets, since there is one for each URL. `seq`
@@ -97,8 +85,6 @@ struct final {
 struct export
 {
     struct reader *r;
-    struct merge *merge;    /* NULL: of one directory */
-    size_t part;            /* of `merge` */
     struct reader *checked; /* or NULL */
     struct record out;
     struct buf text, via_text, same_text;
@@ -116,27 +102,12 @@ static void write_row(struct export *j, enum status st, struct bytes row)
         st != STATUS_OK || fwrite(row.at, 1, row.len, stdout) < row.len;
 }
 
-/* What a merged row has before its columns. */
-static void put_worker(struct export *j, const struct url_row *url)
-{
-    struct record_value again = {.type = RECORD_FLAG};
-    bool is = false;
-
-    if (j->merge == NULL)
-        return;
-    j->damaged |= merge_is_again(j->merge, j->part, url, &is) != STATUS_OK;
-    again.n = is;
-    record_str(&j->out, "worker", j->r->dir);
-    record_value(&j->out, "again", &again);
-}
-
 static void put_record(struct export *j, enum row_view_id view,
                        const struct url_record *f)
 {
     struct bytes row;
     enum status st;
 
-    put_worker(j, &f->url);
     st = column_view_write(&row_views[view], f, &j->out, &row);
 
     write_row(j, st, row);
@@ -189,8 +160,6 @@ static void put_url(void *ctx, const struct url_row *row)
     enum status st = STATUS_NOT_FOUND;
 
     if (j->failed || (final->status != OUTCOME_QUEUED && came_back(j, row)))
-        return;
-    if (j->merge != NULL && merge_is_of_others(final->status, final->reason))
         return;
     f.url = *row;
     f.fetch.status = final->status;
@@ -245,8 +214,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
     struct url_row u;
 
     if (!reader_is_newest(j->r, f) ||
-        (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)) ||
-        (j->merge != NULL && merge_is_of_others(f->status, f->reason)))
+        (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)))
         return true;
     if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
         j->damaged = true;
@@ -324,39 +292,6 @@ static enum status run_export(struct export *j, enum export_what what)
     return export_hosts(j->r, &j->out);
 }
 
-/* What was read of one directory goes before the next one. */
-static void end_part(struct export *j)
-{
-    free(j->finals);
-    j->finals = NULL;
-    in_links_free(j->in_links);
-    j->in_links = NULL;
-    j->hints = false;
-}
-
-static enum status export_part(struct export *j, struct reader *r,
-                               enum export_what what)
-{
-    enum status st;
-
-    j->r = r;
-    j->last = frontier_store_last_id(r->store);
-    st = run_export(j, what);
-    end_part(j);
-    return st;
-}
-
-static enum status export_parts(struct export *j, enum export_what what)
-{
-    enum status st = STATUS_OK;
-
-    for (; st == STATUS_OK && !j->failed && !j->damaged &&
-           j->part < merge_count(j->merge);
-         j->part++)
-        st = export_part(j, merge_reader(j->merge, j->part), what);
-    return st;
-}
-
 /* Without rows nothing has been written yet. */
 static void write_head(struct export *j, const struct export_settings *s)
 {
@@ -365,28 +300,28 @@ static void write_head(struct export *j, const struct export_settings *s)
     if (s->format != RECORD_CSV || record_has_rows(&j->out))
         return;
     buf_init(&head, 4096);
-    export_head(s->what, j->merge != NULL, &head);
+    export_head(s->what, &head);
     write_row(j, buf_failed(&head), buf_bytes(&head));
     buf_fini(&head);
 }
 
-/* Of `r`, or of all parts of `m`. */
-static int export(struct reader *r, struct merge *m, struct reader *checked,
+static int export(struct reader *r, struct reader *checked,
                   const struct export_settings *s)
 {
-    struct export j = {.merge = m, .checked = checked};
+    struct export j = {.r = r,
+                       .checked = checked,
+                       .last = frontier_store_last_id(r->store)};
     int code = EXIT_DONE;
     enum status st;
 
-    if (m == NULL && r != NULL &&
-        (s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
+    if ((s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
         !export_has_links(r, &code))
         return code;
     buf_init(&j.text, URL_LENGTH_CEILING + 64);
     buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
     buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
     record_init(&j.out, s->format);
-    st = m != NULL ? export_parts(&j, s->what) : export_part(&j, r, s->what);
+    st = run_export(&j, s->what);
     if (st == STATUS_OK)
         write_head(&j, s);
     if (st == STATUS_IO && ferror(stdout)) {
@@ -400,28 +335,12 @@ static int export(struct reader *r, struct merge *m, struct reader *checked,
         fprintf(stderr, "urlweir export: cannot write the output\n");
         code = EXIT_CANNOT;
     }
+    free(j.finals);
+    in_links_free(j.in_links);
     record_fini(&j.out);
     buf_fini(&j.text);
     buf_fini(&j.via_text);
     buf_fini(&j.same_text);
-    return code;
-}
-
-static int export_merged(const struct option_list *dirs,
-                         const struct export_settings *s)
-{
-    int code = EXIT_DONE;
-    struct merge *m;
-
-    if (s->what != EXPORT_URLS && s->what != EXPORT_PAGES &&
-        s->what != EXPORT_FETCHES && s->what != EXPORT_ERRORS)
-        return usage_error(&export_usage,
-                           "--merge is for --what urls, pages, fetches and "
-                           "errors");
-    m = merge_open(dirs, &code);
-    if (m != NULL)
-        code = export(NULL, m, NULL, s);
-    merge_close(m);
     return code;
 }
 
@@ -438,13 +357,6 @@ static int export_service(struct reader *r, const struct export_settings *s)
     return EXIT_USAGE;
 }
 
-static int export_shared(const char *url, const struct export_settings *s)
-{
-    if (s->what == EXPORT_URLS)
-        return shared_export(url, s->format);
-    return usage_error(&export_usage, "of a cluster it has --what urls alone");
-}
-
 /* With the crawl of --checked, if it is given. */
 static int export_crawl(struct reader *r, const struct export_settings *s)
 {
@@ -452,13 +364,13 @@ static int export_crawl(struct reader *r, const struct export_settings *s)
     int code = EXIT_DONE;
 
     if (s->checked == NULL)
-        return export(r, NULL, NULL, s);
+        return export(r, NULL, s);
     if (s->what != EXPORT_BROKEN) {
         fprintf(stderr, "urlweir export: --checked is about --what broken\n");
         return EXIT_USAGE;
     }
     if (open_crawl(&checked, "export", s->checked, &code)) {
-        code = export(r, NULL, &checked, s);
+        code = export(r, &checked, s);
         reader_close(&checked);
     }
     return code;
@@ -473,15 +385,7 @@ int cmd_export(int argc, char **argv)
 
     if (!command_line_parse(&export_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (s.merge) {
-        code = export_merged(&operands, &s);
-    } else if (operands.count > 1) {
-        code = usage_error(&export_usage,
-                           "one directory, or several with --merge");
-    } else if (redis_address_is_url(operands.item[0])) {
-        secret_args_hide_logins(argc, argv);
-        code = export_shared(operands.item[0], &s);
-    } else if (open_crawl(&r, "export", operands.item[0], &code)) {
+    if (open_crawl(&r, "export", operands.item[0], &code)) {
         code = is_service(&r) ? export_service(&r, &s) : export_crawl(&r, &s);
         reader_close(&r);
     }

@@ -36,12 +36,10 @@ static const struct column_view *view_of(enum export_what what)
     }
 }
 
-void export_head(enum export_what what, bool merged, struct buf *out)
+void export_head(enum export_what what, struct buf *out)
 {
     const struct column_view *v = view_of(what);
 
-    if (merged)
-        buf_add_str(out, "worker,again,");
     if (fields[what] != NULL)
         buf_add_str(out, fields[what]);
     for (size_t i = 0; fields[what] == NULL && i < v->count; i++)

@@ -7,8 +7,6 @@
 #ifndef URLWEIR_CLI_EXPORT_EXPORT_HEAD_H
 #define URLWEIR_CLI_EXPORT_EXPORT_HEAD_H
 
-#include <stdbool.h>
-
 #include "base/buf.h"
 
 enum export_what { /* in the order of the words of --what */
@@ -25,7 +23,7 @@ enum export_what { /* in the order of the words of --what */
                    EXPORT_QUEUES
 };
 
-/* Adds the head line of a crawl's rows; `merged`: with --merge. */
-void export_head(enum export_what what, bool merged, struct buf *out);
+/* Adds the head line of a crawl's rows. */
+void export_head(enum export_what what, struct buf *out);
 
 #endif

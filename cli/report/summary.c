@@ -9,7 +9,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/format.h"
-#include "job/settings/cluster_settings.h"
 
 #define LINE_MOST  8192
 #define WAITS_MOST 8 /* waiting hosts shown, at most */
@@ -520,28 +519,12 @@ static void print_longest(FILE *to, const struct crawl_wait *w)
     buf_fini(&b);
 }
 
-static void print_cluster(FILE *to, const char *url)
-{
-    struct buf where, safe;
-
-    if (url == NULL)
-        return;
-    buf_init(&where, LINE_MOST);
-    buf_init(&safe, LINE_MOST);
-    cluster_url_show(url, &where);
-    format_terminal(&safe, buf_bytes(&where));
-    fprintf(to, "  a worker of %s; what follows is its part\n", buf_str(&safe));
-    buf_fini(&where);
-    buf_fini(&safe);
-}
-
 void summary_print(FILE *to, const struct summary *s)
 {
     const struct crawl_stats *c = s->crawl;
     const struct engine_stats *n = &c->engine;
 
     fprintf(to, "%s\n", stop_text(s));
-    print_cluster(to, s->cluster);
     print_waits(to, s);
     if (s->crawl->engine.fetched > 0)
         print_longest(to, s->longest);

@@ -17,9 +17,7 @@
 #define SUMMARY_REASONS 8 /* shown for a status; the rest is "other" */
 
 struct summary {
-    const char *dir;     /* NULL: it is not kept */
-    const char *cluster; /* that the crawl is in, as a URL that may hold a
-                            password; NULL: none */
+    const char *dir; /* NULL: it is not kept */
     enum crawl_end end;
     enum exit_code code;
     int64_t elapsed_ms;                /* of this run */

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer_cluster.h"
+#include "cli/control/steer.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
 #include "config/quantity.h"
@@ -49,7 +49,7 @@ static const struct option_table plain_table =
 
 const struct usage block_usage = {
     .name = "block",
-    .synopsis = "block DIR|URL|redis://HOST/NAME HOST (--for TIME | --until "
+    .synopsis = "block DIR|URL|kafka://HOST/NAME HOST (--for TIME | --until "
                 "MOMENT | --off) "
                 "[--crawl NAME]",
     .about = "Holds a host back: no more requests are sent to it until then. "
@@ -63,7 +63,7 @@ const struct usage block_usage = {
 };
 const struct usage delay_usage = {
     .name = "delay",
-    .synopsis = "delay DIR|URL|redis://HOST/NAME HOST TIME|default "
+    .synopsis = "delay DIR|URL|kafka://HOST/NAME HOST TIME|default "
                 "[--crawl NAME]",
     .about = "Sets how long a running crawl or service waits between two "
              "requests to a host; `default`: as long as for other hosts. This "
@@ -75,7 +75,7 @@ const struct usage delay_usage = {
 };
 const struct usage limit_usage = {
     .name = "limit",
-    .synopsis = "limit DIR|URL|redis://HOST/NAME HOST N|none "
+    .synopsis = "limit DIR|URL|kafka://HOST/NAME HOST N|none "
                 "[--crawl NAME]",
     .about = "Limits how many URLs of a host a running crawl or service "
              "finishes; those already finished count. The others wait until "
@@ -188,22 +188,7 @@ static int find_queue(struct steer *t, struct buf *key)
         code = steer_choose(t, true);
     if (code == EXIT_DONE)
         code = take_host(t, t->operands.item[1], key);
-    return code == EXIT_DONE && !steer_is_in_cluster(t->crawl)
-               ? check_known(t, key)
-               : code;
-}
-
-/* Sets it for all workers of a crawl in a cluster, which need not know the host
- * yet. */
-static int set_in_cluster(struct steer *t, struct buf *key,
-                          enum cluster_host_setting setting, int64_t value,
-                          const char *what)
-{
-    int code = take_host(t, t->operands.item[1], key);
-
-    return code == EXIT_DONE
-               ? steer_cluster_host(t, buf_bytes(key), setting, value, what)
-               : code;
+    return code == EXIT_DONE ? check_known(t, key) : code;
 }
 
 /* ---- block ---- */
@@ -279,12 +264,6 @@ static int block(struct steer *t, struct buf *key)
     clock_iso(iso, (int64_t)until * 1000);
     snprintf(what, sizeof what,
              until != 0 ? "blocked until %.19sZ" : "blocked no longer", iso);
-    if (steer_is_cluster(t)) {
-        int64_t left = (int64_t)until * 1000 - clock_wall_ms();
-
-        return set_in_cluster(t, key, CLUSTER_HOST_BLOCK,
-                              until != 0 ? clock_later(left, 1) : 0, what);
-    }
     if (control_place_is_stopped(t->operands.item[0]))
         return block_stopped(t, key, until, what);
     code = find_queue(t, key);
@@ -313,9 +292,6 @@ static int delay(struct steer *t, struct buf *key)
              (double)ms / 1000.0);
     if (standard)
         snprintf(what, sizeof what, "asked with the same delay as other hosts");
-    if (steer_is_cluster(t))
-        return set_in_cluster(t, key, CLUSTER_HOST_DELAY, standard ? -1 : ms,
-                              what);
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
@@ -346,8 +322,6 @@ static int limit(struct steer *t, struct buf *key)
              n == 1 ? "" : "s");
     if (none)
         snprintf(what, sizeof what, "limited no longer");
-    if (steer_is_cluster(t))
-        return set_in_cluster(t, key, CLUSTER_HOST_LIMIT, none ? -1 : n, what);
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;

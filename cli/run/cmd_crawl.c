@@ -13,7 +13,6 @@
 #include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/passing_crawl.h"
-#include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
@@ -24,7 +23,6 @@
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"
 #include "job/jsonl.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
@@ -74,9 +72,7 @@ static int crawl(struct crawl_settings *s)
 
     if (crawl_setup_init(&c, s, &code) && confine_crawl("crawl", s, &code) &&
         crawl_lock(s->output, "crawl", &lock, &code))
-        code = s->cluster != NULL
-                   ? worker_run("crawl", WORKER_CREATE, s, &c, lock)
-                   : crawl_in(s, &c, lock);
+        code = crawl_in(s, &c, lock);
     file_lock_free(lock);
     crawl_setup_fini(&c);
     return code;
@@ -91,7 +87,7 @@ int cmd_crawl(int argc, char **argv)
         return code;
     secret_args_hide(argc, argv, &s);
     stop_signals_block();
-    if (cluster_is_kafka(&s))
+    if (s.cluster != NULL)
         code = dir_kind_check(s.output, DIR_CRAWL, "crawl")
                    ? cluster_worker_run("crawl", CLUSTER_CREATE, &s)
                    : EXIT_CANNOT;

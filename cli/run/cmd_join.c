@@ -2,8 +2,8 @@
 /*
  * cmd_join.c - `urlweir join`: take part in a crawl of a cluster.
  *
- * The settings of the crawl are read from the cluster before anything else is
- * done; those of the worker are given here.
+ * The settings of the crawl are in the cluster; those of the worker are given
+ * here.
  */
 #include <stdlib.h>
 
@@ -12,12 +12,8 @@
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
 #include "cli/run/cluster_worker.h"
-#include "cli/run/crawl_run.h"
-#include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
-#include "job/cluster_part.h"
-#include "job/crawl_jobs/confine.h"
 #include "job/dir_kind.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
@@ -37,24 +33,6 @@ const struct usage join_usage = {
     .most = 1,
     .operand = "the URL of the cluster and the crawl",
 };
-
-/* The settings of the crawl, from the cluster. */
-static bool read_cluster(struct crawl_settings *s, int *code)
-{
-    struct cluster_store *store = NULL;
-    struct buf why;
-    enum status st;
-
-    buf_init(&why, 8192);
-    st = cluster_part_open(&store, s, &why);
-    if (st == STATUS_OK)
-        st = cluster_part_settings(store, s, &why);
-    cluster_store_close(store);
-    if (st != STATUS_OK)
-        *code = command_failed("join", buf_str(&why));
-    buf_fini(&why);
-    return st == STATUS_OK;
-}
 
 static bool check(struct crawl_settings *s, int *code)
 {
@@ -80,7 +58,6 @@ static bool check(struct crawl_settings *s, int *code)
     return ok;
 }
 
-/* This worker's options, then the crawl's settings, then both together. */
 static bool read_settings(struct crawl_settings *s,
                           const struct command_line *c, int *code)
 {
@@ -89,23 +66,9 @@ static bool read_settings(struct crawl_settings *s,
     if (ok) {
         free(s->cluster);
         s->cluster = xstrdup(c->operands.item[0]);
-        ok = check(s, code) && (cluster_is_kafka(s) || read_cluster(s, code));
+        ok = check(s, code);
     }
     return ok && settings_accept(s, &join_usage, code);
-}
-
-static int join(struct crawl_settings *s)
-{
-    struct crawl_setup c;
-    struct file_lock *lock = NULL;
-    int code = EXIT_DONE;
-
-    if (crawl_setup_init(&c, s, &code) && confine_crawl("join", s, &code) &&
-        crawl_lock(s->output, "crawl", &lock, &code))
-        code = worker_run("join", WORKER_JOIN, s, &c, lock);
-    file_lock_free(lock);
-    crawl_setup_fini(&c);
-    return code;
 }
 
 int cmd_join(int argc, char **argv)
@@ -121,9 +84,7 @@ int cmd_join(int argc, char **argv)
     if (read_settings(&s, &c, &code) &&
         dir_kind_check(s.output, DIR_CRAWL, "join")) {
         secret_args_hide(argc, argv, &s);
-        code = cluster_is_kafka(&s)
-                   ? cluster_worker_run("join", CLUSTER_JOIN, &s)
-                   : join(&s);
+        code = cluster_worker_run("join", CLUSTER_JOIN, &s);
     }
     command_line_fini(&c);
     settings_fini(&s);

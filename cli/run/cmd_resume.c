@@ -17,11 +17,9 @@
 #include "cli/open_crawl.h"
 #include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
-#include "job/cluster_part.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
@@ -240,44 +238,19 @@ static int resume_in(const struct crawl_settings *s,
     return code;
 }
 
-/* The settings of a crawl in a cluster are all workers': those of now. */
-static bool take_cluster(struct crawl_settings *s,
-                         const struct crawl_settings *before, int *code)
+/* The settings of the crawl itself are those that the cluster has now. */
+static int resume_worker(struct crawl_settings *s,
+                         const struct crawl_settings *before)
 {
     const char *foreign = cluster_settings_changed(before, s);
-    struct cluster_store *store = NULL;
-    struct buf why;
-    bool ok;
 
-    if (foreign != NULL) {
-        fprintf(stderr,
-                "urlweir resume: --%s is a setting of all workers, and cannot "
-                "change here; `urlweir set` changes it in the cluster\n",
-                foreign);
-        *code = EXIT_USAGE;
-        return false;
-    }
-    buf_init(&why, 8192);
-    ok = cluster_part_open(&store, s, &why) == STATUS_OK &&
-         cluster_part_settings(store, s, &why) == STATUS_OK &&
-         settings_check(s, &why) == STATUS_OK;
-    cluster_store_close(store);
-    if (!ok)
-        *code = command_failed("resume", buf_str(&why));
-    buf_fini(&why);
-    return ok;
-}
-
-static int resume_worker(struct crawl_settings *s,
-                         const struct crawl_settings *before,
-                         struct crawl_setup *c, struct file_lock *lock)
-{
-    if (!are_still(before))
-        return EXIT_CANNOT;
-    settings_diff(stderr, before, s);
-    if (settings_differ(before, s) && keep(s) != STATUS_OK)
-        return EXIT_CANNOT;
-    return worker_run("resume", WORKER_RESUME, s, c, lock);
+    if (foreign == NULL)
+        return cluster_worker_run("resume", CLUSTER_RESUME, s);
+    fprintf(stderr,
+            "urlweir resume: --%s is a setting of all workers, and cannot "
+            "change here; `urlweir set` changes it in the cluster\n",
+            foreign);
+    return EXIT_USAGE;
 }
 
 /* Does the first operand name a service that runs, or one crawl of it and no
@@ -314,21 +287,15 @@ int cmd_resume(int argc, char **argv)
         return code;
     secret_args_hide(argc, argv, &s);
     stop_signals_block();
-    if (cluster_is_kafka(&s)) {
-        code = cluster_worker_run("resume", CLUSTER_RESUME, &s);
-        settings_fini(&before);
-        settings_fini(&s);
-        return code;
-    }
-    if (s.cluster != NULL && !take_cluster(&s, &before, &code)) {
+    if (s.cluster != NULL) {
+        code = resume_worker(&s, &before);
         settings_fini(&before);
         settings_fini(&s);
         return code;
     }
     if (crawl_setup_init(&c, &s, &code) && confine_crawl("resume", &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
-        code = s.cluster != NULL ? resume_worker(&s, &before, &c, lock)
-                                 : resume_in(&s, &before, &c, lock);
+        code = resume_in(&s, &before, &c, lock);
     file_lock_free(lock);
     crawl_setup_fini(&c);
     settings_fini(&before);

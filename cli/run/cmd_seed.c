@@ -14,10 +14,9 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer_cluster.h"
+#include "cli/control/steer.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
-#include "job/cluster_seed.h"
 #include "job/settings/seeds.h"
 
 #define BATCH_URLS  1000
@@ -39,7 +38,7 @@ static const struct option_table table =
 const struct usage seed_usage = {
     .name = "seed",
     .synopsis =
-        "seed DIR|URL|redis://HOST/NAME [SEED...] [-i FILE|-] [--crawl NAME]",
+        "seed DIR|URL|kafka://HOST/NAME [SEED...] [-i FILE|-] [--crawl NAME]",
     .about = "Adds seeds to a crawl; they widen its scope as the first seeds "
              "did. Prints a line for each: ok, skipped or failed, TAB, the "
              "URL, and TAB and the reason if there is one. Those that are ok "
@@ -55,7 +54,6 @@ const struct usage seed_usage = {
 struct seeding {
     struct steer *t;
     struct stopped_crawl *stopped; /* NULL: it runs; ask it */
-    struct cluster_seed *cluster;  /* or one in a cluster */
     json_t *urls;                  /* the batch */
     size_t bytes;
     struct buf path, line;
@@ -134,7 +132,7 @@ static enum status ask_crawl(struct seeding *k)
     return STATUS_OK;
 }
 
-/* Into a crawl that is not asked: nobody runs it, or it is in a cluster. */
+/* Into a crawl that nobody runs. */
 static enum status put_here(struct seeding *k)
 {
     struct seed seeds[BATCH_URLS];
@@ -147,12 +145,7 @@ static enum status put_here(struct seeding *k)
         seeds[i] = (struct seed){
             .text = bytes_of(json_string_value(url), json_string_length(url))};
     }
-    st = k->cluster != NULL ? cluster_seed_put(k->cluster, seeds, n)
-                            : stopped_crawl_seed(k->stopped, seeds, n);
-    if (st != STATUS_OK && k->cluster != NULL) {
-        k->code = steer_cluster_failed(k->t, st);
-        return st;
-    }
+    st = stopped_crawl_seed(k->stopped, seeds, n);
     if (st != STATUS_OK) {
         k->code = crawl_open_failed(st, k->t->operands.item[0]);
         return st;
@@ -173,7 +166,7 @@ static enum status send_batch(struct seeding *k)
 
     if (json_array_size(k->urls) == 0)
         return STATUS_OK;
-    st = k->stopped != NULL || k->cluster != NULL ? put_here(k) : ask_crawl(k);
+    st = k->stopped != NULL ? put_here(k) : ask_crawl(k);
     json_array_clear(k->urls);
     k->bytes = 0;
     fflush(stdout);
@@ -213,18 +206,6 @@ static int put_seeds(struct steer *t, struct seeding *k)
     return k->any_failed ? EXIT_SEEDS : EXIT_DONE;
 }
 
-static int open_cluster(struct seeding *k)
-{
-    struct steer *t = k->t;
-    enum status st = STATUS_ARG;
-
-    if (steer_cluster_check(t) == EXIT_DONE)
-        st = cluster_seed_open(&k->cluster, t->operands.item[0], &t->why);
-    else
-        return EXIT_USAGE;
-    return st == STATUS_OK ? EXIT_DONE : steer_cluster_failed(t, st);
-}
-
 /* Finds the crawl that takes the seeds: connects to it, or opens it here if
  * nobody runs it. */
 static int find_crawl(struct seeding *k)
@@ -232,8 +213,6 @@ static int find_crawl(struct seeding *k)
     const char *where = k->t->operands.item[0];
     int code = EXIT_DONE;
 
-    if (steer_is_cluster(k->t))
-        return open_cluster(k);
     if (control_place_is_stopped(where)) {
         if (!stopped_crawl_open(&k->stopped, "seed", where, &code))
             return code;
@@ -253,12 +232,6 @@ static int let_go(struct seeding *k, int code)
     uint64_t left = 0;
     enum status st;
 
-    if (k->cluster != NULL && cluster_seed_is_alone(k->cluster))
-        fprintf(stderr,
-                "urlweir %s: nobody works on that crawl; `urlweir resume DIR` "
-                "of a worker or `urlweir join` fetches what waits\n",
-                k->t->usage->name);
-    cluster_seed_close(k->cluster);
     if (k->stopped == NULL)
         return code;
     st = stopped_crawl_close(k->stopped, &left);
@@ -271,7 +244,7 @@ static int let_go(struct seeding *k, int code)
 /* A seed that is known is not fetched again, even if it failed. */
 static void offer_retry(struct seeding *k)
 {
-    if (k->known == 0 || steer_is_cluster(k->t))
+    if (k->known == 0)
         return;
     buf_clear(&k->line);
     format_terminal(&k->line, bytes_of_str(k->t->operands.item[0]));

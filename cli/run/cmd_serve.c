@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * cmd_serve.c - `urlweir serve`: a frontier for other programs.
- *
- * With --cluster there is no directory, and so no lock, no filters, no crawls
- * of its own and no control socket: nothing is in the process that another one
- * does not have.
- */
+/* cmd_serve.c - `urlweir serve`: a frontier for other programs. */
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -21,13 +15,10 @@
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "cli/open_crawl.h"
-#include "cli/run/serve_cluster.h"
 #include "cli/run/serve_crawls.h"
 #include "cli/run/serve_settings.h"
-#include "cli/run/serve_watch.h"
 #include "cli/run/start_watch.h"
 #include "cli/run/stuck_end.h"
-#include "cli/secret_args.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
 #include "job/dir_kind.h"
@@ -114,7 +105,6 @@ static int open_failed(const char *dir, enum status st)
 struct serving {
     const char *dir;
     struct file_lock *lock;
-    struct shared *shared; /* NULL: the URLs are in the directory */
     struct service *service;
     struct serve_crawls *crawls;
     struct filter_shelf *shelf;    /* NULL: no HTTP */
@@ -133,8 +123,7 @@ static void begin_stop(void *ctx)
         http_server_stop(all->http);
     if (all->socket != NULL)
         control_socket_stop(all->socket);
-    if (all->crawls != NULL)
-        serve_crawls_stop(all->crawls);
+    serve_crawls_stop(all->crawls);
 }
 
 static bool is_over(void *ctx)
@@ -143,7 +132,7 @@ static bool is_over(void *ctx)
 
     return (all->http == NULL || http_server_is_over(all->http)) &&
            control_socket_is_over(all->socket) &&
-           (all->crawls == NULL || serve_crawls_are_over(all->crawls));
+           serve_crawls_are_over(all->crawls);
 }
 
 static enum status open_shelf(struct serving *all,
@@ -152,7 +141,7 @@ static enum status open_shelf(struct serving *all,
     struct buf path;
     enum status st;
 
-    if (!serve_has_http(set) || all->dir == NULL)
+    if (!serve_has_http(set))
         return STATUS_OK;
     buf_init(&path, 8192);
     buf_addf(&path, "%s/filters", all->dir);
@@ -171,7 +160,7 @@ static enum status open_http(struct serving *all,
         .connections = (unsigned)set->connections,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
-        .crawls = all->crawls != NULL ? serve_crawls_of(all->crawls) : NULL,
+        .crawls = serve_crawls_of(all->crawls),
         .router = service_router(all->service),
         .shelf = all->shelf,
         .grpc = service_grpc(all->service),
@@ -200,8 +189,7 @@ static void say_where(const struct serving *all,
 
     buf_init(&note, 900);
     control_note(&note, "serve", http, set->tls_cert != NULL);
-    if (all->lock != NULL)
-        file_lock_note(all->lock, buf_str(&note));
+    file_lock_note(all->lock, buf_str(&note));
     buf_fini(&note);
     if (http != NULL)
         fprintf(stderr, "urlweir serve: HTTP on %s\n", http);
@@ -220,7 +208,6 @@ static enum status close_all(struct serving *all, enum status st)
     router_end_crawls(service_router(all->service));
     crawls = serve_crawls_close(all->crawls, &all->stuck);
     frontier = service_close(all->service);
-    shared_close(all->shared);
     if (st == STATUS_OK)
         st = crawls;
     if (st == STATUS_OK)
@@ -249,10 +236,9 @@ static int run_service(struct serving *all, const struct serve_settings *set,
         (void)close_all(all, st);
         return open_failed(all->dir, st);
     }
-    if (all->dir != NULL)
-        all->socket =
-            control_socket_open(all->dir, service_router(all->service),
-                                serve_crawls_of(all->crawls), set->drain_ms);
+    all->socket =
+        control_socket_open(all->dir, service_router(all->service),
+                            serve_crawls_of(all->crawls), set->drain_ms);
     confine_seal();
     say_where(all, set);
     st = close_all(all, service_run(all->service, signals));
@@ -281,8 +267,7 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
     confine_read_again(c, s->tls_cert);
     confine_read_again(c, s->tls_key);
     confine_read_again(c, s->client_ca);
-    if (dir != NULL)
-        crawl_job_confine(c, dir, &s->crawl);
+    crawl_job_confine(c, dir, &s->crawl);
     good = confine_apply(c, &o, code);
     confine_free(c);
     return good;
@@ -292,12 +277,12 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
 static bool open_place(struct serving *all, const struct serve_settings *s,
                        int *code)
 {
-    if (all->dir != NULL && !dir_kind_check(all->dir, DIR_STORE, "serve"))
+    if (!dir_kind_check(all->dir, DIR_STORE, "serve"))
         return false;
     if (!confine(s, all->dir, code))
         return false;
     *code = EXIT_CANNOT;
-    return all->dir == NULL || lock_dir(all->dir, &all->lock);
+    return lock_dir(all->dir, &all->lock);
 }
 
 static bool start_service(struct serving *all, const struct serve_settings *s,
@@ -305,7 +290,6 @@ static bool start_service(struct serving *all, const struct serve_settings *s,
 {
     const struct service_options o = {
         .dir = all->dir,
-        .shared = all->shared,
         .listen = s->listen,
         .token_file = s->token_file,
         .tls = {s->tls_cert, s->tls_key, s->client_ca},
@@ -321,14 +305,10 @@ static bool start_service(struct serving *all, const struct serve_settings *s,
     return st == STATUS_OK;
 }
 
-/* Starts cluster, service and crawls. False: *code is the exit status. */
+/* Starts service and crawls. False: *code is the exit status. */
 static bool start_all(struct serving *all, const struct serve_settings *s,
                       int *code)
 {
-    if (all->dir == NULL) {
-        all->shared = serve_cluster_open(s->cluster, code);
-        return all->shared != NULL && start_service(all, s, code);
-    }
     if (!start_service(all, s, code))
         return false;
     if (serve_crawls_open(&all->crawls, all->dir, all->service, s, code))
@@ -352,38 +332,24 @@ static int serve(const struct serve_settings *s, const char *dir)
     start_watch_end(start);
     if (started)
         code = run_service(&all, s, &signals);
-    else
-        shared_close(all.shared);
     file_lock_free(all.lock);
     if (all.stuck)
         stuck_end(code);
     return code;
 }
 
-static int watch(const struct serve_settings *s, const char *url)
-{
-    sigset_t signals = block_signals();
-
-    return serve_watch(s, url, &signals);
-}
-
 int cmd_serve(int argc, char **argv)
 {
     struct serve_settings s;
     struct option_list operands = {0};
-    const char *dir;
     int code = EXIT_DONE;
 
     if (!command_line_parse(&serve_usage, argc, argv, &s, &operands, &code))
         return code;
     set_log_level(&s);
-    dir = operands.count > 0 ? operands.item[0] : NULL;
-    code = serve_settings_check(&s, dir);
-    secret_args_hide_logins(argc, argv);
-    if (code == EXIT_DONE && serve_is_watch(dir))
-        code = watch(&s, dir);
-    else if (code == EXIT_DONE)
-        code = serve(&s, dir);
+    code = serve_settings_check(&s);
+    if (code == EXIT_DONE)
+        code = serve(&s, operands.item[0]);
     option_list_free(&operands);
     option_fini(&serve_options, &s);
     return code;

@@ -11,8 +11,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer_cluster.h"
-#include "job/crawl_jobs/crawl_jobs.h"
+#include "cli/control/steer.h"
 #include "job/settings/options.h"
 
 /* clang-format off */
@@ -26,16 +25,14 @@ static const struct option_table table =
 
 const struct usage set_usage = {
     .name = "set",
-    .synopsis = "set DIR|URL|redis://HOST/NAME NAME=VALUE... [--crawl NAME]",
+    .synopsis = "set DIR|URL|kafka://HOST/NAME NAME=VALUE... [--crawl NAME]",
     .about =
         "Changes settings of a running crawl: delay, limit-rate-per-host, "
         "include, exclude and others, by the names of their options. A list "
         "is replaced by the values that are given, `exclude=` by none. They "
         "are kept over restarts. Of a crawl in a cluster they are for all "
-        "workers, which heed them within seconds, also if a worker's directory "
-        "is given; those of a machine, such as limit-rate, are set with the "
-        "directory, for that worker alone. What cannot change while a crawl "
-        "runs is refused; nothing is changed then.",
+        "workers, also if a worker's directory is given. What cannot change "
+        "while a crawl runs is refused; nothing is changed then.",
     .table = &table,
     .least = 2,
     .most = SIZE_MAX,
@@ -94,17 +91,6 @@ static void add_value(struct buf *out, const json_t *value)
     free(text);
 }
 
-/* ", for all workers": of a crawl in a cluster. */
-static const char *whom(const json_t *one)
-{
-    const char *is = json_string_value(json_object_get(one, "for"));
-
-    if (is == NULL)
-        return "";
-    return strcmp(is, "crawl") == 0 ? ", for all workers"
-                                    : ", for this worker alone";
-}
-
 /* "delay: 1s, now 2s" */
 static void print_changed(const json_t *answer)
 {
@@ -119,7 +105,6 @@ static void print_changed(const json_t *answer)
         add_value(&line, json_object_get(one, "before"));
         buf_add_str(&line, ", now ");
         add_value(&line, json_object_get(one, "after"));
-        buf_add_str(&line, whom(one));
         puts(buf_str(&line));
         buf_fini(&line);
     }
@@ -145,14 +130,6 @@ static int set_in_crawl(struct steer *t, json_t *in, json_t **out)
     return code;
 }
 
-static int set_in_cluster(struct steer *t, const json_t *in, json_t **out)
-{
-    enum status st =
-        crawl_jobs_set_cluster(t->operands.item[0], in, out, &t->why);
-
-    return st == STATUS_OK ? EXIT_DONE : steer_cluster_failed(t, st);
-}
-
 static int set(struct steer *t)
 {
     json_t *in = json_object(), *out = NULL;
@@ -161,8 +138,7 @@ static int set(struct steer *t)
     for (size_t i = 1; code == EXIT_DONE && i < t->operands.count; i++)
         code = add(t, in, t->operands.item[i]);
     if (code == EXIT_DONE)
-        code = steer_is_cluster(t) ? set_in_cluster(t, in, &out)
-                                   : set_in_crawl(t, in, &out);
+        code = set_in_crawl(t, in, &out);
     json_decref(in);
     if (code != EXIT_DONE)
         return code;

@@ -12,7 +12,6 @@
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "frontier/reader.h"
-#include "job/cluster_crawl/cluster_desk.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
 #include "job/exit_code.h"
@@ -29,8 +28,7 @@ struct crawl_control {
     struct crawls *crawls;
     struct crawl_job *member; /* NULL: none is attached */
     struct control_socket *socket;
-    struct cluster_desk *cluster; /* NULL: it is no worker, or unwatched */
-    struct http_server *http;     /* of --metrics */
+    struct http_server *http; /* of --metrics */
 };
 
 /* ---- --metrics ---- */
@@ -47,9 +45,6 @@ static enum status serve_metrics(struct crawl_control *c,
     };
     enum status st = listen_address_is_loopback(s->metrics, &o.loopback);
 
-    if (st == STATUS_OK && s->cluster != NULL)
-        st = cluster_desk_open(&c->cluster, s->cluster, false);
-    o.cluster = c->cluster;
     if (st == STATUS_OK)
         st = http_server_open(&c->http, &o);
     if (st != STATUS_OK)
@@ -125,12 +120,10 @@ void crawl_control_release(struct crawl_control *c)
         return;
     control_socket_close(c->socket);
     http_server_close(c->http);
-    cluster_desk_close(c->cluster);
     (void)crawls_close(c->crawls); /* it runs no crawl that could fail */
     crawl_job_release(c->member);
     c->socket = NULL;
     c->http = NULL;
-    c->cluster = NULL;
     c->crawls = NULL;
     c->member = NULL;
     write_note(c);

@@ -193,7 +193,6 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
         return code;
     summary_print(stderr,
                   &(struct summary){.dir = s->passing ? NULL : s->output,
-                                    .cluster = s->cluster,
                                     .end = r->end,
                                     .code = (enum exit_code)code,
                                     .elapsed_ms = elapsed / NS_PER_MS,

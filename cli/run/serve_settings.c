@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/listen_address.h"
-#include "base/redis/redis_address.h"
 #include "cli/command.h"
 
 #define PORT   "Port: who may connect"
@@ -57,11 +56,6 @@ static const struct option_spec specs[] = {
      .min = 0, .max = 3600e3, .section = PORT, .arg = "TIME",
      .help = "how long running calls may take to finish when the service stops"},
 
-    {.name = "cluster", .type = OPTION_TEXT, AT(cluster),
-     .section = STORE, .arg = "URL",
-     .help = "keep the URLs in a Redis-protocol cluster instead of DIR, "
-             "redis://HOST:PORT[,HOST:PORT...]/NAME, for any number of these "
-             "processes"},
     {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "256M",
      .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
      .arg = "SIZE",
@@ -115,21 +109,17 @@ const struct option_table serve_options =
 
 const struct usage serve_usage = {
     .name = "serve",
-    .synopsis = "serve DIR|--cluster=URL|redis://HOST/NAME [--listen "
-                "HOST:PORT] [--http HOST:PORT] "
+    .synopsis = "serve DIR [--listen HOST:PORT] [--http HOST:PORT] "
                 "[--token-file FILE] [--crawl FILE.yaml]... [options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
         "and JSON over HTTP. Its store is in DIR, which is made if it is "
-        "missing, or in a cluster that several of these processes share. It "
-        "can "
-        "run crawls of its own too, each in DIR/crawls/NAME. SIGTERM ends it; "
-        "everything that was acknowledged is on disk. With the URL of a crawl "
-        "in a cluster it serves that crawl's dashboard, its metrics and the "
-        "HTTP API that steers it, and nothing else.",
+        "missing. It can run crawls of its own too, each in DIR/crawls/NAME. "
+        "SIGTERM ends it; everything that was acknowledged is on disk.",
     .table = &serve_options,
+    .least = 1,
     .most = 1,
-    .operand = "a directory, or the URL of a crawl in a cluster",
+    .operand = "a directory",
 };
 
 /* ---- what must hold before anything is opened ---- */
@@ -160,74 +150,8 @@ bool serve_has_http(const struct serve_settings *s)
     return strcmp(s->http, "none") != 0;
 }
 
-bool serve_is_watch(const char *place)
+int serve_settings_check(const struct serve_settings *s)
 {
-    return place != NULL && redis_address_is_url(place);
-}
-
-/* The name of one of these options that was given; NULL: none was. */
-static const char *given(const struct serve_settings *s,
-                         const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (option_given(&serve_options,
-                         option_find(&serve_options, bytes_of_str(*names)), s))
-            return *names;
-    return NULL;
-}
-
-/* A crawl in a cluster is watched. */
-static int check_watch(const struct serve_settings *s)
-{
-    static const char *const of_frontier[] = {
-        "listen",        "cluster",       "memory",
-        "filter-memory", "checkpoint",    "crawl",
-        "crawl-memory",  "crawl-threads", NULL};
-    const char *name = given(s, of_frontier);
-
-    if (name != NULL)
-        return usage_error(&serve_usage,
-                           "--%s is of a frontier for other programs; of a "
-                           "crawl in a cluster only HTTP is served%s",
-                           name,
-                           strcmp(name, "listen") == 0 ? ", see --http" : "");
-    if (!serve_has_http(s))
-        return usage_error(&serve_usage, "--http none leaves nothing to serve");
-    return EXIT_DONE;
-}
-
-/* What a service without a directory cannot have. */
-static int check_place(const struct serve_settings *s, const char *dir)
-{
-    static const char *const of_dir[] = {
-        "memory",       "filter-memory", "checkpoint", "crawl",
-        "crawl-memory", "crawl-threads", NULL};
-    const char *name;
-
-    if (serve_is_watch(dir))
-        return check_watch(s);
-    if (s->cluster == NULL)
-        return dir != NULL ? EXIT_DONE
-                           : usage_error(&serve_usage,
-                                         "give a directory, or --cluster");
-    if (dir != NULL)
-        return usage_error(&serve_usage,
-                           "with --cluster the URLs are in the cluster, and "
-                           "nothing is in a directory; leave '%s' out",
-                           dir);
-    name = given(s, of_dir);
-    if (name != NULL)
-        return usage_error(&serve_usage,
-                           "--%s needs a directory, and with --cluster there "
-                           "is none",
-                           name);
-    return EXIT_DONE;
-}
-
-int serve_settings_check(const struct serve_settings *s, const char *dir)
-{
-    if (check_place(s, dir) != EXIT_DONE)
-        return EXIT_USAGE;
     if ((s->tls_cert == NULL) != (s->tls_key == NULL))
         return usage_error(&serve_usage,
                            "--tls-cert and --tls-key must be given "

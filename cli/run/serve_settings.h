@@ -26,17 +26,15 @@ struct serve_settings {
     int64_t crawl_threads;
     bool quiet, verbose;
     enum sandbox_choice sandbox;
-    char *user, *cluster;
-    uint8_t from[20];
+    char *user;
+    uint8_t from[19];
 };
 
 extern const struct option_table serve_options;
 extern const struct usage serve_usage;
 
-/* EXIT_USAGE: the reason was printed. `dir` NULL: none was given. */
-int serve_settings_check(const struct serve_settings *s, const char *dir);
-/* Is the operand, which may be NULL, a crawl in a cluster to be watched? */
-bool serve_is_watch(const char *place);
+/* EXIT_USAGE: the reason was printed. */
+int serve_settings_check(const struct serve_settings *s);
 bool serve_has_http(const struct serve_settings *s);
 
 #endif

@@ -64,29 +64,13 @@ static bool read_settings(struct crawl_settings *s, const char *dir, int *code)
     return ok;
 }
 
-/* A worker's directory has a part of a crawl only, which others work on. */
-static bool is_whole_crawl(const struct stopped_crawl *c, const char *command)
-{
-    if (c->s.cluster != NULL)
-        fprintf(stderr,
-                "urlweir %s: %s is a worker's of a crawl in a cluster; %s does "
-                "not work there\n",
-                command, c->s.output, command);
-    return c->s.cluster == NULL;
-}
-
-static bool open_crawl_of(struct stopped_crawl **out, const char *command,
-                          const char *dir, bool part, int *code)
+bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
+                        const char *dir, int *code)
 {
     struct stopped_crawl *c = xcalloc(1, sizeof *c);
 
     *code = EXIT_CANNOT;
     if (!read_settings(&c->s, dir, code)) {
-        free(c);
-        return false;
-    }
-    if (!part && !is_whole_crawl(c, command)) {
-        settings_fini(&c->s);
         free(c);
         return false;
     }
@@ -98,28 +82,6 @@ static bool open_crawl_of(struct stopped_crawl **out, const char *command,
     }
     stopped_crawl_free(c);
     return false;
-}
-
-bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
-                        const char *dir, int *code)
-{
-    return open_crawl_of(out, command, dir, false, code);
-}
-
-bool stopped_crawl_open_part(struct stopped_crawl **out, const char *command,
-                             const char *dir, int *code)
-{
-    return open_crawl_of(out, command, dir, true, code);
-}
-
-struct crawl_settings *stopped_crawl_settings(struct stopped_crawl *c)
-{
-    return &c->s;
-}
-
-struct engine *stopped_crawl_engine(struct stopped_crawl *c)
-{
-    return c->engine;
 }
 
 enum status stopped_crawl_seed(struct stopped_crawl *c, struct seed *seeds,

@@ -23,13 +23,6 @@ struct stopped_crawl;
 MUST_CHECK bool stopped_crawl_open(struct stopped_crawl **out,
                                    const char *command, const char *dir,
                                    int *code);
-/* The same, also for a worker's directory of a crawl in a cluster. */
-MUST_CHECK bool stopped_crawl_open_part(struct stopped_crawl **out,
-                                        const char *command, const char *dir,
-                                        int *code);
-/* Valid until it is closed; the settings may be changed and saved. */
-struct crawl_settings *stopped_crawl_settings(struct stopped_crawl *c);
-struct engine *stopped_crawl_engine(struct stopped_crawl *c);
 /* Like seed_sink_more; the seeds are on disk when it returns STATUS_OK. */
 MUST_CHECK enum status stopped_crawl_seed(struct stopped_crawl *c,
                                           struct seed *seeds, size_t n);

@@ -10,14 +10,11 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/json_fields.h"
-#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
 #include "cli/report/progress.h"
-#include "cli/secret_args.h"
-#include "cli/status/cluster_status.h"
 #include "cli/status/live_state.h"
 #include "cli/status/service_status.h"
 #include "cli/status/shards_status.h"
@@ -26,7 +23,6 @@
 #include "cli/status/stored_hosts.h"
 #include "cli/status/unresponsive.h"
 #include "crawler/crawl_counters.h"
-#include "job/cluster_part.h"
 
 struct status_settings {
     bool json, hosts;
@@ -51,7 +47,7 @@ static const struct option_table table =
 
 const struct usage status_usage = {
     .name = "status",
-    .synopsis = "status DIR|redis://HOST/NAME [--json] [--hosts]",
+    .synopsis = "status DIR|kafka://HOST/NAME [--json] [--hosts]",
     .about =
         "Shows the state of the crawl, or of a service's frontier, in DIR, "
         "while it runs and after; or of crawl NAME in a cluster, with all its "
@@ -79,17 +75,6 @@ static void set_sandbox(json_t *o, const char *dir)
     if (control_note_sandbox(dir, &text))
         json_object_set_new(o, "sandbox", json_string(buf_str(&text)));
     buf_fini(&text);
-}
-
-/* The crawl of a cluster that the directory takes part in. */
-static void set_cluster(json_t *o, struct reader *r)
-{
-    struct buf where;
-
-    buf_init(&where, 4096);
-    if (frontier_store_meta(r->store, CLUSTER_META, &where) == STATUS_OK)
-        json_set_text(o, "cluster", buf_bytes(&where));
-    buf_fini(&where);
 }
 
 /* Sets the pace that the process reports; leaves out values of another type. */
@@ -178,7 +163,6 @@ static json_t *status_json(struct reader *r)
         json_object_set_new(o, "pid", json_integer(r->holder));
     if (r->holder > 0)
         set_sandbox(o, r->dir);
-    set_cluster(o, r);
     set_pace(o, live);
     status_set_memory(o, r, live);
     json_decref(live);
@@ -239,9 +223,6 @@ static void status_text_out(const json_t *o)
     if (json_object_get(o, "sandbox") != NULL)
         printf("  sandbox: %s\n",
                json_string_value(json_object_get(o, "sandbox")));
-    if (json_object_get(o, "cluster") != NULL)
-        printf("  a worker of %s; what follows is its part\n",
-               json_string_value(json_object_get(o, "cluster")));
     print_pace(o);
     counter_rows(o);
     unresponsive_print(json_object_get(o, "unresponsive"));
@@ -267,15 +248,6 @@ int cmd_status(int argc, char **argv)
 
     if (!command_line_parse(&status_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (redis_address_is_url(operands.item[0])) {
-        secret_args_hide_logins(argc, argv);
-        code = s.hosts
-                   ? usage_error(&status_usage,
-                                 "--hosts is of a directory; the hosts of a "
-                                 "cluster are not listed")
-                   : cluster_status(operands.item[0], s.json);
-        goto out;
-    }
     shards = shards_status_place(operands.item[0]);
     if (shards != NULL) {
         code = s.hosts ? usage_error(&status_usage,

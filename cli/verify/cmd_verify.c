@@ -12,12 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
-#include "cli/secret_args.h"
-#include "cli/verify/verify_cluster.h"
 #include "cli/verify/verify_repair.h"
 #include "cli/verify/verify_store.h"
 #include "cli/verify/verify_warc.h"
@@ -34,8 +31,7 @@ struct verify_settings {
 static const struct option_spec specs[] = {
     {.name = "repair", .type = OPTION_FLAG, AT(repair), .section = "Repair",
      .help = "accept the store as it is: write the manifest anew and have the "
-             "filter and a damaged frontier.runs rebuilt; in a cluster: mend "
-             "what can be mended, while no worker runs"},
+             "filter and a damaged frontier.runs rebuilt"},
 };
 /* clang-format on */
 
@@ -44,17 +40,14 @@ static const struct option_table table =
 
 const struct usage verify_usage = {
     .name = "verify",
-    .synopsis = "verify DIR [--repair]\n"
-                "verify redis://HOST:PORT[,...]/NAME [--repair]",
+    .synopsis = "verify DIR [--repair]",
     .about = "Checks that store, WARC files, filter file and manifest of a "
-             "crawl, or of a service, agree; or that each URL of crawl NAME in "
-             "a cluster is in one place. Exit status: 0 all agree, 3 the next "
-             "resume (or serve) will repair it, 6 damaged.",
+             "crawl, or of a service, agree. Exit status: 0 all agree, 3 the "
+             "next resume (or serve) will repair it, 6 damaged.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a directory of crawl or serve, or the URL of a crawl in a "
-               "cluster",
+    .operand = "a directory of crawl or serve",
 };
 
 /* A damaged filter unit costs one segment, which resume rebuilds. */
@@ -150,10 +143,7 @@ int cmd_verify(int argc, char **argv)
 
     if (!command_line_parse(&verify_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (redis_address_is_url(operands.item[0])) {
-        secret_args_hide_logins(argc, argv);
-        code = verify_cluster(operands.item[0], s.repair);
-    } else if (open_crawl(&r, "verify", operands.item[0], &code)) {
+    if (open_crawl(&r, "verify", operands.item[0], &code)) {
         v.service = is_service(&r);
         verify_store(&v, &r);
         if (v.service)

@@ -24,7 +24,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/redis/redis_link.h"
-#include "base/redis/redis_slots.h"
 
 #define FIRST_WAIT (100 * NS_PER_MS)
 #define MOST_WAIT  (30 * NS_PER_S)
@@ -182,10 +181,9 @@ static enum status read_answer(struct redis_connection *l, redisReply **out)
 static enum status follow(struct redis_connection *l, struct bytes text)
 {
     struct redis_spot spot;
-    uint16_t slot;
     bool ask;
 
-    if (redis_redirect_read(text, &ask, &slot, &spot) != STATUS_OK ||
+    if (redis_redirect_read(text, &ask, &spot) != STATUS_OK ||
         spot.host.len >= sizeof l->place.at.host || l->place.at.is_unix)
         return STATUS_ARG;
     close_link(l);

@@ -26,11 +26,16 @@
 
 #include "base/bytes.h"
 #include "base/redis/redis_reply.h"
-#include "base/redis/redis_script.h"
 #include "base/status.h"
 #include "filter/redis/redis_url.h"
 
 struct redis_connection;
+
+/* A Lua script; its texts are static. */
+struct redis_script {
+    unsigned number; /* of all scripts, from 0 */
+    const char *name, *text;
+};
 
 /* `patience_ms`: how long a call goes on trying; 0: one try, or none while a
  * back-off runs. */

@@ -126,9 +126,7 @@ enum status redis_url_parse(struct redis_place *out, const char *text,
 
     if (st != STATUS_OK)
         return wrong(error, why);
-    if (parts.host_count > 1)
-        return wrong(error, "a filter is on one server");
-    p.at = parts.hosts[0];
+    p.at = parts.at;
     if (parts.path.len > 0) {
         if (!redis_url_number(parts.path, 65535, &n))
             return wrong(error, "after the host comes the number of a "

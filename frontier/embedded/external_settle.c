@@ -231,12 +231,9 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
     x = host_orders(h);
     out->leased = h->leased;
     out->limit = x->set_limit;
-    out->set_delay = x->set_delay;
     if (host_trouble(h)->blocked_until > now)
         out->blocked_for = host_trouble(h)->blocked_until - now;
-    out->polite_for = clock_later(host_queue_polite(h) - now, 0);
     out->delay =
         clock_later(x->set_delay >= 0 ? x->set_delay : f->o.schedule.delay,
                     h->own_delay);
-    frontier_get_reach(h, &out->reach);
 }

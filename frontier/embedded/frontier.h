@@ -91,11 +91,9 @@ struct frontier_options {
                         */
     uint32_t head_kinds; /* kinds of links that only heads of responses have, as
                             1 << kind */
-    bool links_elsewhere;   /* links of pages are counted, but not admitted: the
-                               caller keeps them */
-    bool skip_same_content; /* do not admit links of a body seen before */
-    bool watch_near;        /* recognize near duplicates by row.simhash */
-    bool skip_near_dup;     /* do not admit links of near duplicates */
+    bool skip_same_content;  /* do not admit links of a body seen before */
+    bool watch_near;         /* recognize near duplicates by row.simhash */
+    bool skip_near_dup;      /* do not admit links of near duplicates */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
     /* Queued URLs are checked against this when they are leased, since a resume

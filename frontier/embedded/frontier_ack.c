@@ -96,8 +96,7 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
         st = frontier_why_known(f, done, i, &why);
         if (st == STATUS_OK && why != REASON_NONE)
             st = drop_outlinks(f, &done[i], why, wall_ms);
-        for (size_t k = 0; why == REASON_NONE && !f->o.links_elsewhere &&
-                           k < done[i].outlink_count;
+        for (size_t k = 0; why == REASON_NONE && k < done[i].outlink_count;
              k++) {
             open_scope(f, &done[i].outlinks[k]);
             (*list)[at++] = (struct admission){.item = &done[i].outlinks[k],

@@ -25,8 +25,7 @@ static const struct outcome stuck_outcome = {.status = OUTCOME_FAILED,
 static const char *const details[] = {
     [BLAME_DIED] = "the process ended while it read the response",
     [BLAME_STUCK] =
-        "its response was still being read when the process was ended",
-    [BLAME_LEASES] = "each worker that had it was lost, or stood still"};
+        "its response was still being read when the process was ended"};
 
 static uint32_t tries_of(const struct frontier *f, uint64_t id)
 {
@@ -89,11 +88,8 @@ enum status frontier_blame(struct engine *e, uint64_t id, enum blame why,
     fetch.tries = (uint8_t)(tries < 255 ? tries : 255);
     fetch.detail = bytes_of_str(details[why]);
     failed = why != BLAME_DIED || (tries >= f->o.tries && tries >= TRIES_LEAST);
-    log_warn(why == BLAME_LEASES
-                 ? "workers were lost with a URL, which has failed"
-             : failed
-                 ? "the last process ended over a URL, which has failed"
-                 : "the last process ended over a URL, which is tried again",
+    log_warn(failed ? "the last process ended over a URL, which has failed"
+                    : "the last process ended over a URL, which is tried again",
              "tries=%u url=%.*s", tries, (int)row.url.len, row.url.at);
     st = failed ? fail(f, &row, &fetch) : count_try(f, &fetch, now, wall_ms);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

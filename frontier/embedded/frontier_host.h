@@ -119,7 +119,6 @@ bool frontier_note_reach(struct frontier *f, struct host_queue *h,
 void frontier_reach_again(struct host_queue *h);
 /* It did not respond for so long that this run asks it no more. */
 bool frontier_is_given_up(const struct host_queue *h);
-void frontier_get_reach(const struct host_queue *h, struct external_reach *out);
 /* What stands in queue_state.reason of a host that does not respond; NULL: it
  * does. `size` >= 32. */
 const char *frontier_reach_reason(const struct host_queue *h, char *out,

@@ -112,7 +112,6 @@ const struct engine_ops frontier_ops = {
     .external_discover = external_discover,
     .external_get_facts = external_get_facts,
     .external_get_queue = external_get_queue,
-    .external_set_reach = frontier_set_reach,
     .removal_begin = removal_begin,
     .removal_step = removal_step,
     .removal_count = removal_count,

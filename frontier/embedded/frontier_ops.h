@@ -63,8 +63,6 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out);
 struct engine_memory frontier_memory(struct engine *e);
 void frontier_get_stats(struct engine *e, int64_t now,
                         struct frontier_stats *out);
-void frontier_set_reach(struct engine *e, uint32_t queue,
-                        const struct external_reach *reach, int64_t now);
 void frontier_set_traps(struct engine *e, const uint32_t threshold[]);
 /* Inside of an engine that is an embedded one. */
 struct frontier_store *frontier_store_of(struct engine *e);

@@ -24,7 +24,6 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "frontier/embedded/frontier_host.h"
-#include "frontier/embedded/frontier_ops.h"
 
 #define NEVER INT64_MAX
 
@@ -110,38 +109,6 @@ bool frontier_note_reach(struct frontier *f, struct host_queue *h,
 bool frontier_is_given_up(const struct host_queue *h)
 {
     return host_trouble(h)->silent_until == NEVER;
-}
-
-void frontier_get_reach(const struct host_queue *h, struct external_reach *out)
-{
-    const struct host_trouble *x = host_trouble(h);
-
-    *out = (struct external_reach){.answered = h->answers > 0,
-                                   .given_up = frontier_is_given_up(h),
-                                   .reason = x->silent.reason,
-                                   .failures = x->failures};
-    if (x->failures > 0 && !out->given_up)
-        out->silent_for = clock_later(x->silent_until - x->silent_since, 0);
-}
-
-void frontier_set_reach(struct engine *e, uint32_t queue,
-                        const struct external_reach *reach, int64_t now)
-{
-    struct frontier *f = (struct frontier *)e;
-    struct host_queue *h = frontier_host(f, queue);
-
-    frontier_reach_again(h);
-    if (reach->answered && h->answers == 0)
-        h->answers = 1;
-    if (reach->failures > 0) {
-        struct host_trouble *x = host_trouble_of(h);
-
-        x->failures = reach->failures;
-        x->silent_since = now - reach->silent_for;
-        x->silent =
-            (struct outcome){.status = OUTCOME_FAILED, .reason = reach->reason};
-    }
-    frontier_reschedule(f, h);
 }
 
 const char *frontier_reach_reason(const struct host_queue *h, char *out,

@@ -282,8 +282,6 @@ bool crawl_job_tick(struct crawl_job *m, struct buf *why)
     enum status st = m->lines != NULL ? jsonl_status(m->lines) : STATUS_OK;
     struct crawl_stats look;
 
-    if (m->host == NULL) /* attached: who runs it looks at all else */
-        return crawl_job_heed_cluster(m);
     crawl_get_stats(m->crawl, &look);
     if (look.stuck > 0) {
         buf_add_str(why, crawl_end_text(CRAWL_STUCK));

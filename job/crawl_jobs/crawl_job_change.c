@@ -15,10 +15,8 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "frontier/engine.h"
-#include "job/cluster_seed.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
 #include "job/settings/settings_json.h"
@@ -113,25 +111,6 @@ enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
     return st;
 }
 
-enum status crawl_jobs_seed_cluster(const char *url, const json_t *in,
-                                    json_t **out, struct buf *why)
-{
-    struct cluster_seed *to = NULL;
-    struct seed *seeds = NULL;
-    size_t n;
-    enum status st = read_seeds(json_object_get(in, "urls"), &seeds, &n, why);
-
-    if (st == STATUS_OK)
-        st = cluster_seed_open(&to, url, why);
-    if (st == STATUS_OK)
-        st = cluster_seed_put(to, seeds, n);
-    if (st == STATUS_OK)
-        *out = results_json(seeds, n);
-    cluster_seed_close(to);
-    free(seeds);
-    return st;
-}
-
 /* ---- settings ---- */
 
 enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
@@ -214,9 +193,10 @@ static unsigned parts_of(const char *name)
     return 0;
 }
 
-enum status crawl_job_what_changed(const struct crawl_settings *a,
-                                   const struct crawl_settings *b,
-                                   unsigned *parts, struct buf *why)
+/* Finds the parts that differ. STATUS_BUSY: one cannot change now. */
+static enum status what_changed(const struct crawl_settings *a,
+                                const struct crawl_settings *b, unsigned *parts,
+                                struct buf *why)
 {
     *parts = 0;
     for (size_t i = 0; i < crawl_options.count; i++) {
@@ -304,9 +284,12 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
     return st;
 }
 
-enum status crawl_job_apply_running(struct crawl_job *m,
-                                    const struct crawl_settings *s,
-                                    struct crawl_setup *made, unsigned parts)
+/* Applies `s`, which are saved: if the crawl ends in between, its next start
+ * applies them. `made` is made from them; what it takes of that is NULL
+ * then. */
+static enum status apply_running(struct crawl_job *m,
+                                 const struct crawl_settings *s,
+                                 struct crawl_setup *made, unsigned parts)
 {
     struct change_task c = {.task = {.run = change, .durable = true},
                             .m = m,
@@ -347,27 +330,22 @@ static enum status keep(const struct crawl_job *m,
     return st;
 }
 
-/* `theirs`: settings that go to the cluster, which *shared tells of. Nothing is
- * changed anywhere unless all of them can be. */
+/* Nothing is changed unless all settings can be. */
 static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
-                               const struct settings_call *c,
-                               const json_t *theirs, json_t **shared,
-                               struct buf *why)
+                               const struct settings_call *c, struct buf *why)
 {
     struct crawl_setup made;
     unsigned parts;
-    enum status st = crawl_job_what_changed(&m->now, s, &parts, why);
+    enum status st = what_changed(&m->now, s, &parts, why);
 
     if (st != STATUS_OK)
         return st;
     if (crawl_setup_make(&made, s, why) != STATUS_OK)
         st = STATUS_ARG;
-    if (st == STATUS_OK && json_object_size(theirs) > 0)
-        st = crawl_jobs_set_cluster(m->now.cluster, theirs, shared, why);
-    if (st == STATUS_OK && json_object_size(c->in) > 0)
+    if (st == STATUS_OK)
         st = keep(m, c, why);
     if (st == STATUS_OK && parts != 0)
-        st = crawl_job_apply_running(m, s, &made, parts);
+        st = apply_running(m, s, &made, parts);
     crawl_setup_fini(&made);
     return st;
 }
@@ -392,48 +370,12 @@ static enum status set_stopped(const struct crawl_settings *before,
 
 /* ---- both ---- */
 
-/* Takes those settings out of `in` that all workers share. */
-static json_t *take_shared(json_t *in)
-{
-    json_t *theirs = json_object(), *value;
-    const char *name;
-    void *rest;
-
-    /* cppcheck-suppress unknownMacro */
-    json_object_foreach_safe(in, rest, name, value)
-    {
-        size_t i = option_find(&crawl_options, bytes_of_str(name));
-
-        if (i < crawl_options.count &&
-            !cluster_settings_are_own(&crawl_options.spec[i])) {
-            json_object_set(theirs, name, value);
-            json_object_del(in, name);
-        }
-    }
-    return theirs;
-}
-
-static json_t *changed_json(const struct crawl_settings *before,
-                            const struct crawl_settings *s, json_t *shared)
-{
-    json_t *out = shared != NULL ? shared : json_pack("{s:[]}", "changed"),
-           *own = settings_changed_json(before, s);
-
-    if (before->cluster != NULL)
-        settings_changed_are_for(own, "worker");
-    json_array_extend(json_object_get(out, "changed"), own);
-    json_decref(own);
-    return out;
-}
-
 static enum status change_settings(struct crawl_job *m,
                                    const struct crawl_settings *before,
-                                   const struct settings_call *c,
-                                   const json_t *theirs, json_t **out,
+                                   const struct settings_call *c, json_t **out,
                                    struct buf *why)
 {
     struct crawl_settings s;
-    json_t *shared = NULL;
     enum status st;
 
     option_copy(&crawl_options, &s, before, sizeof s);
@@ -441,15 +383,11 @@ static enum status change_settings(struct crawl_job *m,
         s.from[i] = OPTION_FROM_CRAWL; /* the new value outranks it */
     st = crawl_job_apply(&s, c->in, c->base, why);
     if (st == STATUS_OK)
-        st = m != NULL ? set_running(m, &s, c, theirs, &shared, why)
+        st = m != NULL ? set_running(m, &s, c, why)
                        : set_stopped(before, &s, why);
-    if (st != STATUS_OK) {
-        json_decref(shared);
-        settings_fini(&s);
-        return st;
-    }
-    *out = changed_json(before, &s, shared);
-    if (m == NULL) {
+    if (st == STATUS_OK)
+        *out = json_pack("{s:o}", "changed", settings_changed_json(before, &s));
+    if (st != STATUS_OK || m == NULL) {
         settings_fini(&s);
         return st;
     }
@@ -463,9 +401,8 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
                                    struct buf *why)
 {
     const struct crawl_jobs *h = ctx;
-    struct settings_call c = {NULL, h != NULL ? h->dir : NULL};
+    const struct settings_call c = {in, h != NULL ? h->dir : NULL};
     struct crawl_settings before;
-    json_t *own, *theirs = NULL;
     enum status st = STATUS_OK;
 
     if (m != NULL)
@@ -474,12 +411,7 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
         st = crawl_job_load(&before, dir, why);
     if (st != STATUS_OK)
         return st;
-    c.in = own = json_copy(in);
-    if (before.cluster != NULL)
-        theirs = take_shared(own);
-    st = change_settings(m, &before, &c, theirs, out, why);
-    json_decref(theirs);
-    json_decref(own);
+    st = change_settings(m, &before, &c, out, why);
     settings_fini(&before);
     return st;
 }

@@ -34,8 +34,8 @@ static const struct {
     {"metrics-open", NULL,
      "leave it out; options of `urlweir serve` say who may read"},
     {"cluster", NULL,
-     "leave it out; a crawl in a service has its frontier there, and `urlweir "
-     "crawl --cluster` and `urlweir join` are the workers of a cluster"},
+     "leave it out; `urlweir crawl --cluster` and `urlweir join` are the "
+     "workers of a crawl on many machines"},
     {"sandbox", NULL,
      "leave it out; --sandbox is an option of `urlweir serve`"},
     {"user", NULL, "leave it out; --user is an option of `urlweir serve`"},
@@ -49,7 +49,8 @@ const char *crawl_job_refuse(const struct option_spec *o, struct bytes text)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(refused[i].name, o->name) == 0 &&
-            (refused[i].value == NULL || bytes_is(text, refused[i].value)))
+            (refused[i].value == NULL ? text.len > 0
+                                      : bytes_is(text, refused[i].value)))
             return refused[i].why;
     return NULL;
 }

@@ -245,7 +245,6 @@ struct crawl_job *crawl_job_attach(struct crawl_setup *setup,
     m->setup = setup;
     m->engine = engine;
     m->crawl = crawl;
-    m->paused_by_cluster = setup->crawl.paused;
     option_copy(&crawl_options, &m->settings, s, sizeof *s);
     option_copy(&crawl_options, &m->now, s, sizeof *s);
     return m;

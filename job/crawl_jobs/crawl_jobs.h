@@ -82,19 +82,6 @@ struct crawl_job *crawl_job_attach(struct crawl_setup *setup,
                                    struct engine *engine, struct crawl *crawl);
 void crawl_job_release(struct crawl_job *m); /* NULL is fine */
 
-/* Changes settings of the crawl in a cluster at `url`, which its workers heed
- * within seconds; `in` as for CRAWLS_SET_SETTINGS, *out as there and
- * "settings_version". STATUS_ARG, STATUS_BUSY: they cannot carry it out, or it
- * is not valid, see `why`; others as cluster_part_look(). */
-MUST_CHECK enum status crawl_jobs_set_cluster(const char *url, const json_t *in,
-                                              json_t **out, struct buf *why);
-
-/* Puts seeds into the crawl in a cluster at `url`; `in` and *out as for
- * CRAWLS_SEED, statuses as cluster_part_look(). */
-MUST_CHECK enum status crawl_jobs_seed_cluster(const char *url,
-                                               const json_t *in, json_t **out,
-                                               struct buf *why);
-
 /* Writes the report of crawls_report from this process, by starting a
  * program. */
 MUST_CHECK enum status crawl_job_report_run(const char *dir,

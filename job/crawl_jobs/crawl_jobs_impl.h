@@ -10,7 +10,6 @@
  *   crawl_job_json.c       settings and seeds as clients send them
  *   crawl_job_path.c       paths that clients name
  *   crawl_job_change.c     seeds and settings of one that runs
- *   crawl_job_cluster.c    settings in a cluster, and what its workers are told
  *   crawl_job_confine.c    the paths that crawls name
  *   crawl_job_report.c     explain, audit, export, status of a crawl
  *
@@ -55,9 +54,6 @@ struct crawl_job {
     struct crawl *crawl;
     struct file_lock *lock;
     struct jsonl *lines;
-    /* a worker of a cluster */
-    bool paused_by_cluster;
-    uint64_t refused_version; /* of settings that could not be followed; 0 */
 };
 
 /* ---- crawl_job_options.c ---- */
@@ -169,26 +165,11 @@ enum status crawl_job_retry(struct crawl_job *m, json_t *in, json_t **out,
                             struct buf *why);
 enum status crawl_job_refresh(struct crawl_job *m, json_t *in, json_t **out,
                               struct buf *why);
-/* Finds the parts that differ. STATUS_BUSY: one cannot change now. */
-enum status crawl_job_what_changed(const struct crawl_settings *a,
-                                   const struct crawl_settings *b,
-                                   unsigned *parts, struct buf *why);
-/* Applies `s`, which are saved: if the crawl ends in between, its next start
- * applies them. `made` is made from them; what it takes of that is NULL
- * then. */
-enum status crawl_job_apply_running(struct crawl_job *m,
-                                    const struct crawl_settings *s,
-                                    struct crawl_setup *made, unsigned parts);
 enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
                                json_t **out, struct buf *why);
 enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
                                    const char *dir, json_t *in, json_t **out,
                                    struct buf *why);
-
-/* ---- crawl_job_cluster.c; registry's thread ---- */
-
-/* Carries out what all workers are told. True: it must stop. */
-bool crawl_job_heed_cluster(struct crawl_job *m);
 
 /* ---- crawl_job_report.c ---- */
 

@@ -89,12 +89,7 @@ enum crawls_verb {
     CRAWLS_SETTINGS,     /* out: {"settings": {...}}, all of them */
     CRAWLS_SET_SETTINGS, /* in: {"delay": "2s", ...}; out {"changed": [...]} */
     CRAWLS_HOSTS,        /* in: {"sort", "size"}; out {"hosts": [...]} */
-    CRAWLS_RECENT,       /* in: {"size"}; out {"recent": [...]} */
-    CRAWLS_WHERE, /* as CRAWLS_HOST; in: {"url"}; out: as `urlweir explain
-                     --json` of such a crawl */
-    CRAWLS_HOST   /* of a crawl in a cluster (cluster_desk.h), not here:
-                     in: {"key", "what": "block", "delay" or "limit",
-                     "value"} */
+    CRAWLS_RECENT        /* in: {"size"}; out {"recent": [...]} */
 };
 
 struct crawls_call {
@@ -188,8 +183,8 @@ struct crawl_factory {
 
     /* Reads the stats of a stopped crawl for its view; `out` is zeroed. */
     void (*read_stats)(void *ctx, const char *dir, struct crawl_stats *out);
-    /* Called a few times a second while the crawl is open. True: it must stop,
-     * see `why`. */
+    /* Called a few times a second while the crawl is open, unless it is
+     * attached. True: it must stop, see `why`. */
     bool (*tick)(struct crawl_job *m, struct buf *why);
     /* Called when a crawl was opened or its state has changed. */
     void (*tell)(void *ctx, const struct crawls_view *v);

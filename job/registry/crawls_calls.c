@@ -278,14 +278,6 @@ static bool look_into(struct crawls *c, struct crawls_entry *e,
     return true;
 }
 
-static bool not_here(struct crawls *c, struct crawls_entry *e,
-                     struct crawls_call *call)
-{
-    (void)c;
-    crawls_fail(call, STATUS_BUSY, "%s is not steered this way", e->name);
-    return true;
-}
-
 void crawls_carry_out(struct crawls *c, struct crawls_call *call)
 {
     static bool (*const verbs[])(struct crawls *, struct crawls_entry *,
@@ -296,7 +288,6 @@ void crawls_carry_out(struct crawls *c, struct crawls_call *call)
         [CRAWLS_RETRY] = ask_maker,    [CRAWLS_REFRESH] = ask_maker,
         [CRAWLS_SETTINGS] = ask_maker, [CRAWLS_SET_SETTINGS] = ask_maker,
         [CRAWLS_HOSTS] = look_into,    [CRAWLS_RECENT] = look_into,
-        [CRAWLS_WHERE] = not_here,     [CRAWLS_HOST] = not_here,
     };
     struct crawls_entry *e = crawls_find(c, call->crawl);
     bool done = true;

@@ -283,9 +283,6 @@ void crawls_entry_tend(struct crawls *c, struct crawls_entry *e)
 {
     struct crawl_result r;
 
-    if (e->job != NULL && e->attached && c->factory.tick != NULL &&
-        c->factory.tick(e->job, &e->cannot))
-        atomic_store(&c->attached_stopped, true);
     if (e->job != NULL && !e->attached) {
         if (e->cannot.len == 0 && c->factory.tick != NULL &&
             c->factory.tick(e->job, &e->cannot))

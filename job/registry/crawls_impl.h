@@ -114,7 +114,7 @@ void crawls_carry_out(struct crawls *c, struct crawls_call *call);
 /* Ends the calls that waited for the entry to stop. True: the entry is gone. */
 bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e);
 /* One more verb, for crawls_attach. */
-#define CRAWLS_ADOPT ((enum crawls_verb)(CRAWLS_HOST + 1))
+#define CRAWLS_ADOPT ((enum crawls_verb)(CRAWLS_RECENT + 1))
 void crawls_take_in(struct crawls *c, struct crawls_call *call);
 void crawls_fail(struct crawls_call *call, enum status st, const char *fmt, ...)
     PRINTF_LIKE(3, 4);

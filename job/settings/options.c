@@ -159,16 +159,15 @@ static const struct option_spec specs[] = {
      .arg = "FILE", .flags = OPTION_LINE_ONLY,
      .help = "read options from a YAML file; the command line wins"},
     {.name = "cluster", TEXT(cluster), .section = INPUT, .arg = "URL",
-     .flags = OPTION_ON_START | OPTION_SECRET | OPTION_OF_WORKER,
-     .help = "keep the frontier in a Redis-protocol cluster, so that `urlweir "
-             "join` can take part on other machines: "
-             "redis://HOST[:PORT][,...]/NAME, or kafka://HOST[:PORT][,...]/"
-             "NAME"},
+     .flags = OPTION_ON_START | OPTION_OF_WORKER,
+     .help = "divide the crawl into shards whose state is in Kafka, so that "
+             "`urlweir join` can take part on other machines: "
+             "kafka://HOST[:PORT][,...]/NAME"},
     {.name = "shards", COUNT(shards), .fallback = "16", .min = 1,
      .max = SHARDS_MOST, .section = INPUT, .arg = "N",
      .flags = OPTION_ON_START,
-     .help = "with --cluster kafka://...: into how many parts hosts are "
-             "divided; as many processes can crawl"},
+     .help = "with --cluster: into how many parts hosts are divided; as many "
+             "processes can crawl"},
     {.name = "once", FLAG(once), .section = INPUT,
      .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME,
      .help = "changes made here hold for this run only and are not kept"},

@@ -75,9 +75,9 @@ struct crawl_settings {
     char *input;              /* file with seeds, "-": stdin; NULL: none */
     char *output;   /* the crawl's directory; never NULL once parsed */
     char *config;   /* the file of --config, or NULL */
-    char *cluster;  /* where the frontier is (cluster_settings.h); NULL: in the
-                      directory */
-    int64_t shards; /* of a crawl that --cluster makes in Kafka */
+    char *cluster;  /* kafka://HOST/NAME, for a worker (cluster_settings.h);
+                       NULL: the crawl is in the directory alone */
+    int64_t shards; /* of a crawl that --cluster makes */
     struct shard_number shard; /* no option: which one this process has */
     bool once;                 /* of a resume: do not keep its changes */
     struct option_list retry;  /* of a resume: reasons, or "all" */

@@ -101,14 +101,3 @@ json_t *settings_changed_json(const struct crawl_settings *a,
     }
     return all;
 }
-
-void settings_changed_are_for(json_t *changed, const char *whom)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach(changed, i, one)
-    {
-        json_object_set_new(one, "for", json_string(whom));
-    }
-}

@@ -19,8 +19,5 @@ json_t *settings_secrets_json(const struct crawl_settings *s);
  * secret. */
 json_t *settings_changed_json(const struct crawl_settings *a,
                               const struct crawl_settings *b);
-/* Adds to each of that array for whom it is: "crawl" or "worker", of a crawl in
- * a cluster. */
-void settings_changed_are_for(json_t *changed, const char *whom);
 
 #endif

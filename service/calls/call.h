@@ -11,8 +11,7 @@
  * Durable: if a call changes something, its `done` is called only after the
  * commit with the change was synced; by then the URLs that a GET hands out are
  * leased on disk. A frontier carries out calls in the order in which they were
- * submitted (a long LIST or COUNT is split and continues between others); one
- * in a cluster carries out puts in that order, and others side by side.
+ * submitted (a long LIST or COUNT is split and continues between others).
  *
  * Threads: a struct frontier_call belongs to the transport, but from a submit
  * that returned STATUS_OK until `done` the frontier owns it and all that it
@@ -180,9 +179,6 @@ struct frontier_call {
      * through an eventfd. */
     void (*done)(struct frontier_call *call);
     void *ctx; /* belongs to the transport */
-    /* Monotonic; 0: none. After it the caller hears nothing any more; of a GET
-     * in a cluster nothing is leased then. */
-    int64_t deadline;
 
     /* ---- the answer, valid once `done` is called ---- */
 
@@ -193,12 +189,11 @@ struct frontier_call {
      * STATUS_ARG: no key can be derived (URL_STATUS).
      * STATUS_IO, _FULL, _DAMAGED: the store failed and every later call fails
      *   too; every item of a PUT is FRONTIER_ACK_FAIL.
-     * STATUS_CLOSED: the service stopped before it carried out the call; or,
-     *   with `why`, servers of the cluster do not answer.
+     * STATUS_CLOSED: the service stopped before it carried out the call.
      * STATUS_REFUSED: a crawl of our own, or a stopped one, cannot do this;
      *   `why` gives the reason. */
     enum status status;
-    const char *why;           /* STATUS_REFUSED, _CLOSED: the reason; static */
+    const char *why;           /* STATUS_REFUSED: the reason; static */
     struct bytes crawl_id;     /* the crawl's name: blank became DEFAULT */
     struct frontier_url *urls; /* GET, LIST_URLS; URL_STATUS: one */
     size_t url_count;

@@ -2,6 +2,8 @@
 /* call_answer.c - builds the answer of a call. */
 #include "service/calls/call_answer.h"
 
+#define PART_BYTES  ((size_t)1 << 20) /* a part with so many is sent */
+
 #define MEMORY_MOST ((size_t)64 << 20) /* for one part of an answer */
 
 void answer_begin(struct frontier_call *call)
@@ -47,7 +49,7 @@ void answer_name(void *ctx, struct bytes name)
 bool answer_is_full(const struct frontier_call *call)
 {
     return call->url_count >= ANSWER_PART_URLS ||
-           arena_used(call->memory) >= ANSWER_PART_BYTES;
+           arena_used(call->memory) >= PART_BYTES;
 }
 
 void answer_refuse(struct frontier_call *call, const char *why)

@@ -12,8 +12,7 @@
 
 #include "service/calls/call.h"
 
-#define ANSWER_PART_URLS  1000 /* at most, in one part of an answer */
-#define ANSWER_PART_BYTES ((size_t)1 << 20) /* a part with so many is sent */
+#define ANSWER_PART_URLS 1000 /* at most, in one part of an answer */
 
 /* Resets the answer to STATUS_OK and empty; frees the part before it. */
 void answer_begin(struct frontier_call *call);

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "service/calls/frontier_hands.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define MEMORY        (UINT64_C(256) << 20)
@@ -68,14 +67,10 @@ enum status frontier_service_submit(struct frontier_service *s,
         s->refused = true;
     } else {
         s->waiting_items += items;
-        if (s->hands != NULL) {
-            frontier_hands_add(s, call);
-        } else {
-            call_list_add(&s->waiting, call);
-            if (s->asleep)
-                pthread_cond_signal(&s->arrived);
-            s->asleep = false;
-        }
+        call_list_add(&s->waiting, call);
+        if (s->asleep)
+            pthread_cond_signal(&s->arrived);
+        s->asleep = false;
     }
     pthread_mutex_unlock(&s->mtx);
     return st;
@@ -123,7 +118,8 @@ static void service_free(struct frontier_service *s)
     served_close(s->served);
     pthread_cond_destroy(&s->arrived);
     pthread_mutex_destroy(&s->mtx);
-    call_puts_fini(&s->puts);
+    arena_free(s->puts.keys);
+    free(s->puts.list);
     call_batch_fini(&s->batch);
     free(s->node);
     free((void *)(uintptr_t)s->o.dir);
@@ -137,7 +133,7 @@ static struct frontier_service *service_alloc(
 
     s->o = *o;
     set_defaults(&s->o);
-    s->o.dir = xstrdup(o->dir != NULL ? o->dir : "");
+    s->o.dir = xstrdup(o->dir);
     s->node = xstrndup(o->node.at != NULL ? o->node.at : "", o->node.len);
     s->o.node = bytes_of(s->node, o->node.len);
     pthread_mutex_init(&s->mtx, NULL);
@@ -146,23 +142,10 @@ static struct frontier_service *service_alloc(
     return s;
 }
 
-static enum status open_shared(struct frontier_service **out,
-                               struct frontier_service *s)
+enum status frontier_service_open(struct frontier_service **out,
+                                  const struct frontier_service_options *o)
 {
-    enum status st = frontier_hands_open(s);
-
-    if (st == STATUS_OK) {
-        *out = s;
-        return STATUS_OK;
-    }
-    frontier_hands_close(s);
-    service_free(s);
-    return st;
-}
-
-static enum status open_in_dir(struct frontier_service **out,
-                               struct frontier_service *s)
-{
+    struct frontier_service *s = service_alloc(o);
     const struct served_options so = {.fpr = s->o.fpr,
                                       .memory = s->o.memory,
                                       .sweep_from = s->o.sweep_from};
@@ -183,25 +166,12 @@ static enum status open_in_dir(struct frontier_service **out,
     return STATUS_OK;
 }
 
-enum status frontier_service_open(struct frontier_service **out,
-                                  const struct frontier_service_options *o)
-{
-    struct frontier_service *s = service_alloc(o);
-
-    return o->shared != NULL ? open_shared(out, s) : open_in_dir(out, s);
-}
-
 enum status frontier_service_close(struct frontier_service *s)
 {
     enum status st;
 
     if (s == NULL)
         return STATUS_OK;
-    if (s->hands != NULL) {
-        frontier_hands_close(s);
-        service_free(s);
-        return STATUS_OK;
-    }
     pthread_mutex_lock(&s->mtx);
     s->stopping = true;
     pthread_cond_signal(&s->arrived);

@@ -7,10 +7,6 @@
  * call.h defines a call and its promises; call_execute.c, what each call means.
  * Puts that wait together pass the seen check together and share one commit.
  *
- * If the URLs are in a cluster, some threads carry out the calls, and done is
- * called on any of them (frontier_hands.h); then a call fails with
- * STATUS_CLOSED and `why` if servers do not answer, and others go on.
- *
  * Threads: submit, stats, details and close from any thread.
  */
 #ifndef URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_H
@@ -26,13 +22,9 @@
 #include "service/calls/call.h"
 
 struct frontier_service;
-struct shared;
 
 struct frontier_service_options {
-    const char *dir;       /* exists, and the caller has locked it; not used
-                              with `shared` */
-    struct shared *shared; /* the URLs are in a cluster (frontier/shared); it
-                              outlives the service. NULL: they are in `dir` */
+    const char *dir;       /* exists, and the caller has locked it */
     uint64_t memory;       /* bytes the engine may hold; 0: 256 MiB */
     size_t most_waiting;   /* items in waiting calls; 0: 65,536 */
     double fpr;            /* of the filter before the exact set; 0: 0.001 */

@@ -4,9 +4,6 @@
  *   frontier_service.c        the way to the frontier thread; opening, closing
  *   frontier_service_turn.c   that thread
  *   call_served.c             its operations for a call
- *   frontier_hands.c          instead of it, threads for URLs in a cluster
- *   call_shared.c             their operations for a call
- *   call_puts.c               the items of a PUT, for both
  *
  * No other file includes this.
  */
@@ -18,8 +15,14 @@
 #include "frontier/served/served.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_ops.h"
-#include "service/calls/call_puts.h"
 #include "service/calls/frontier_service.h"
+
+/* Items of a PUT as served.h takes them; all zero: none. */
+struct call_puts {
+    struct url_put *list;
+    size_t room;
+    struct arena *keys; /* those that are not spelt so in their URLs */
+};
 
 struct call_list {
     struct frontier_call *head, *tail;
@@ -58,10 +61,6 @@ struct frontier_service {
     bool details_due;         /* work was done since the last one */
     bool uncovered;           /* there was a commit since the last one */
     enum status stopped;      /* status of the last checkpoint */
-
-    /* URLs in a cluster */
-    struct frontier_hands *hands; /* NULL: they are in the directory */
-    int64_t trouble_due;          /* next line about it; under mtx */
 };
 
 void call_list_add(struct call_list *l, struct frontier_call *call);

@@ -176,11 +176,10 @@ export function remove(name, own) {
     });
 }
 
-export function confirmStop(name, far) {
+export function confirmStop(name) {
     return dialog({
         title: `Stop ${name}?`, button: 'Stop it',
-        text: far ? 'All its workers end. `urlweir resume` of each goes on from there.'
-            : 'This process runs no other crawl and ends with it. `urlweir resume` goes on from there.',
+        text: 'This process runs no other crawl and ends with it. `urlweir resume` goes on from there.',
         act: async () => true,
     });
 }
@@ -226,8 +225,6 @@ function changedSettings(values, before) {
     return changed;
 }
 
-const WHOM = {crawl: ' for all workers', worker: ' for this worker alone'}; // in a cluster
-
 export async function settings(name, isOpen) {
     let before;
     try {
@@ -250,9 +247,8 @@ export async function settings(name, isOpen) {
             const changed = changedSettings(v, before);
             if (Object.keys(changed).length === 0)
                 throw new Error('Nothing is changed.');
-            const {changed: done} = await change('PATCH', crawlPath(name, '/settings'), changed, 'admin');
-            const whom = (what) => WHOM[done.find((c) => c.name === what)?.for] ?? '';
-            say(`${name}: ${Object.entries(changed).map(([what, now]) => `${what} ${before[what] ?? 'none'} → ${now}${whom(what)}`).join(', ')}`);
+            await change('PATCH', crawlPath(name, '/settings'), changed, 'admin');
+            say(`${name}: ${Object.entries(changed).map(([what, now]) => `${what} ${before[what] ?? 'none'} → ${now}`).join(', ')}`);
             return true;
         },
     });
@@ -314,8 +310,7 @@ function blockUntil(v) {
     return at.toISOString();
 }
 
-// far: of a crawl in a cluster, whose hosts are not listed.
-export function steerQueue({crawl = '', key = '', delay = '', fixed, far}) {
+export function steerQueue({crawl = '', key = '', delay = '', fixed}) {
     return dialog({
         title: fixed ? `${key} of ${crawl}` : 'Steer a queue', button: 'Do it',
         text: 'What is left as it is stays so. To limit or delete takes an admin.',
@@ -327,8 +322,8 @@ export function steerQueue({crawl = '', key = '', delay = '', fixed, far}) {
                 {name: 'delay', label: 'Seconds between its URLs', kind: 'number', min: 0, step: 1, help: delay === '' ? undefined : `now ${delay}`},
                 {name: 'limit', label: 'Most completed URLs, 0: any', kind: 'number', min: 0, step: 1, disabled: !mayDo('admin')},
             ]},
-            ...(far ? [] : [{name: 'remove', label: 'Delete the queue', kind: 'check', disabled: !mayDo('admin'),
-                help: 'Of an own crawl what waits is skipped for good; of a served one all URLs are forgotten.'}]),
+            {name: 'remove', label: 'Delete the queue', kind: 'check', disabled: !mayDo('admin'),
+                help: 'Of an own crawl what waits is skipped for good; of a served one all URLs are forgotten.'},
         ],
         check: (v, form, go) => {
             const until = form.elements.namedItem('until');

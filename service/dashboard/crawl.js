@@ -155,7 +155,7 @@ export function renderHead(c) {
     if (byId('crawl-note').dataset.shown === note)
         return;
     byId('crawl-note').dataset.shown = note;
-    byId('crawl-note').replaceChildren(...(c.started_at ? ['since ', time(c.started_at)] : []),
+    byId('crawl-note').replaceChildren('since ', time(c.started_at),
         ...(c.end ? [' · ended: ', foreign(c.end)] : []), ...(c.why ? [' · ', foreign(c.why)] : []));
 }
 
@@ -171,7 +171,7 @@ export function renderCrawl(c, history, now) {
         rate: rough(history.rate('pages')), pages: count(c.pages), queued: count(c.queued),
         transfers: count(c.transfers), speed: `${bytes(history.rate('bytes'))}/s`, memory: bytes(c.memory_bytes),
     });
-    fill(byId('here').querySelector('.list'), {
+    fill(byId('crawl').querySelector('.list'), {
         urls: count(c.urls), fetched: count(c.fetched), redirects: count(c.redirects), failed: count(c.failed),
         denied: count(c.denied), skipped: count(c.skipped), leased: count(c.leased),
         hosts: `${count(c.hosts_active)} of ${count(c.hosts)}`, bytes: bytes(c.bytes),

@@ -4,7 +4,6 @@
 
 import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, settings, steerQueue, verb} from './control.js';
 import {change, crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
-import {follow, renderCluster} from './cluster.js';
 import {History, renderCrawl, renderHead} from './crawl.js';
 import {askForNames, renderServed, urlFacts} from './served.js';
 import {problem, renderHosts, renderRecent, story} from './tables.js';
@@ -24,8 +23,7 @@ const answered = new Map(); // {state, until} by name: what a button's answer sa
 
 // ---- which crawl ----
 
-const ownCrawls = () => stats.crawls.filter((c) => c.kind === 'own' || isFar(c));
-const isFar = (c) => c.kind === 'cluster'; // no process of it is this one
+const ownCrawls = () => stats.crawls.filter((c) => c.kind === 'own');
 const addressOf = (name) => `#crawl=${encodeURIComponent(name)}`;
 
 let wanted = location.hash; // the last one that named something: the skip link names nothing
@@ -65,8 +63,7 @@ function card(href, name, state, kind, figures, current) {
 function renderChooser(now) {
     const kept = new Set();
     for (const c of ownCrawls())
-        kept.add(card(addressOf(c.name), c.name, c.state, c.state, isFar(c) ?
-            [`${count(c.cluster?.done)} done`, `${count(c.cluster?.waiting)} waiting`] :
+        kept.add(card(addressOf(c.name), c.name, c.state, c.state,
             [`${count(c.pages)} pages`, `${count(c.queued)} queued`], now !== SERVED && now?.name === c.name));
     if (stats.frontier)
         kept.add(card(SERVED, 'served frontier', stats.frontier.active === false ? 'inactive' : 'active',
@@ -103,13 +100,10 @@ const hasEnded = (c) => c.state === 'stopped' || c.state === 'failed';
 // What cannot be done in this state is not offered, and what only a crawl that
 // runs can tell is not asked for.
 function renderButtons(c) {
-    byId('here').hidden = isFar(c);
-    byId('cluster-host').hidden = !isFar(c);
-    byId('stop').hidden = isFar(c) && !(c.cluster?.workers_alive > 0);
     setText(byId('pause'), c.state === 'paused' ? 'Unpause' : 'Pause');
-    setText(byId('stop'), hasEnded(c) && !isFar(c) ? 'Resume' : 'Stop');
+    setText(byId('stop'), hasEnded(c) ? 'Resume' : 'Stop');
     for (const id of ['pause', 'add-seeds', 'hosts', 'recent'])
-        byId(id).hidden = hasEnded(c) && !isFar(c);
+        byId(id).hidden = hasEnded(c);
     byId('ended').hidden = !hasEnded(c);
     byId('remove').hidden = !stats.frontier;
 }
@@ -130,9 +124,7 @@ function render() {
         document.title = 'served frontier · urlweir';
     } else if (now !== null) {
         renderHead(now);
-        if (!isFar(now))
-            renderCrawl(now, histories.get(now.name), at);
-        renderCluster(now.name, now.cluster, at);
+        renderCrawl(now, histories.get(now.name), at);
         renderButtons(now);
         document.title = `${now.state} · ${now.name} · urlweir`;
     }
@@ -154,11 +146,9 @@ function take(s) {
     stats = s;
     keepAnswers();
     for (const c of ownCrawls()) {
-        if (c.cluster)
-            follow(c.name, c.cluster, at);
-        if (!isFar(c) && !histories.has(c.name))
+        if (!histories.has(c.name))
             histories.set(c.name, new History());
-        histories.get(c.name)?.add(at, {pages: c.pages + c.refreshed, bytes: c.bytes, queued: c.queued}, 'pages');
+        histories.get(c.name).add(at, {pages: c.pages + c.refreshed, bytes: c.bytes, queued: c.queued}, 'pages');
     }
     for (const name of histories.keys())
         if (!ownCrawls().some((c) => c.name === name))
@@ -257,7 +247,7 @@ function tables() {
     if (stats === null || lost !== null || held || document.visibilityState === 'hidden')
         return;
     const c = chosenCrawl();
-    if (c && !hasEnded(c) && !isFar(c)) {
+    if (c && !hasEnded(c)) {
         refresh('hosts', async () => {
             const {hosts} = await get(crawlPath(c.name, '/hosts'), {sort: byId('hosts-sort').value, size: 25});
             return () => chosenCrawl()?.name === c.name &&
@@ -330,19 +320,18 @@ byId('pause').addEventListener('click', async () => {
 });
 byId('stop').addEventListener('click', async () => {
     const c = chosenCrawl();
-    if (hasEnded(c) && !isFar(c))
+    if (hasEnded(c))
         put(await verb(byId('stop'), c.name, 'resume', 'resumed'));
-    else if (stats.frontier || await confirmStop(c.name, isFar(c)))
+    else if (stats.frontier || await confirmStop(c.name))
         put(await verb(byId('stop'), c.name, 'stop', 'stopped'));
 });
 byId('add-seeds').addEventListener('click', () => addSeeds(chosenCrawl().name));
 byId('settings').addEventListener('click', () => {
     const c = chosenCrawl();
-    settings(c.name, isFar(c) || !hasEnded(c));
+    settings(c.name, !hasEnded(c));
 });
 byId('remove').addEventListener('click', () => remove(chosenCrawl().name, true));
 byId('any-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name}));
-byId('cluster-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name, far: true}));
 byId('any-queue').addEventListener('click', () => steerQueue({crawl: 'DEFAULT'}));
 byId('new-crawl').addEventListener('click', async () => {
     const name = await newCrawl();

@@ -79,12 +79,6 @@ function event(e) {
     return li;
 }
 
-// Of a crawl in a cluster: where it is. What became of it no server knows.
-const STATES_THERE = {
-    unseen: 'This crawl has not seen it.', leased: 'A worker has it.', waiting: 'It waits for its turn.',
-    seen: 'It is done, or far behind in the queue of its host.', done: 'The worker that fetched it knows what became of it.',
-};
-
 export function story(x) {
     const facts = Object.entries(x).filter(([name, v]) => !APART.has(name) && v !== null);
     const history = x.history ?? [];
@@ -93,7 +87,7 @@ export function story(x) {
             x.admitted === false ? '. It is no part of this crawl.' : ''),
         el('dl', {class: 'facts'}, facts.flatMap(([name, v]) =>
             [el('dt', {}, words(name)), el('dd', {}, value(name, v))])),
-        history.length === 0 ? el('p', {class: 'soft'}, STATES_THERE[x.state] ?? 'It was not tried yet.') :
+        history.length === 0 ? el('p', {class: 'soft'}, 'It was not tried yet.') :
             el('ol', {class: 'history', 'aria-label': 'Tries, oldest first'}, history.map(event)),
     ];
 }

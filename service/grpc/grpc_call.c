@@ -374,11 +374,6 @@ void *grpc_call_user(const struct grpc_call *c)
     return c->user;
 }
 
-int64_t grpc_call_deadline(const struct grpc_call *c)
-{
-    return c->deadline;
-}
-
 bool grpc_call_has_ended(const struct grpc_call *c)
 {
     return c->stream == NULL || c->finished;

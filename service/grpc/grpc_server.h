@@ -106,8 +106,6 @@ void *grpc_call_ctx(const struct grpc_call *c);
 const struct grpc_method *grpc_call_method(const struct grpc_call *c);
 void grpc_call_set_user(struct grpc_call *c, void *user);
 void *grpc_call_user(const struct grpc_call *c);
-int64_t grpc_call_deadline(
-    const struct grpc_call *c); /* of clock_mono; 0: none */
 bool grpc_call_has_ended(const struct grpc_call *c);
 
 /* Room for an answer of `len` octets, which the caller fills at once. NULL: the

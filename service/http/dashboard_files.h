@@ -14,7 +14,6 @@ struct bytes dashboard_api_js(void);
 struct bytes dashboard_dom_js(void);
 struct bytes dashboard_chart_js(void);
 struct bytes dashboard_crawl_js(void);
-struct bytes dashboard_cluster_js(void);
 struct bytes dashboard_served_js(void);
 struct bytes dashboard_tables_js(void);
 struct bytes dashboard_control_js(void);

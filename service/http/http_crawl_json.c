@@ -7,8 +7,6 @@
 
 #include "base/clock.h"
 #include "crawler/crawl_counters.h"
-#include "job/cluster_crawl/cluster_desk.h"
-#include "service/http/http_server.h"
 #include "service/http/http_text.h"
 
 static void set_count(json_t *o, const char *name, uint64_t n)
@@ -101,16 +99,7 @@ static void add_pace(json_t *o, const struct crawls_view *v, bool ended)
                               : waiting_json(&v->stats.standstill));
 }
 
-/* null: not known yet. */
-static json_t *state_json(struct cluster_desk *cluster)
-{
-    json_t *state = cluster_desk_state(cluster);
-
-    return state != NULL ? state : json_null();
-}
-
-json_t *http_crawl_json(const struct crawls_view *v,
-                        struct cluster_desk *cluster)
+json_t *http_crawl_json(const struct crawls_view *v)
 {
     json_t *o = json_object();
     bool ended = has_ended(v->state);
@@ -129,22 +118,6 @@ json_t *http_crawl_json(const struct crawls_view *v,
     add_counts(o, &v->stats);
     json_object_set_new(o, "errors", errors_json(&v->stats.frontier));
     json_object_set_new(o, "filter", filter_json(&v->stats.frontier.filter));
-    if (cluster != NULL)
-        json_object_set_new(o, "cluster", state_json(cluster));
-    return o;
-}
-
-json_t *http_cluster_json(struct cluster_desk *cluster)
-{
-    json_t *state = state_json(cluster), *o = json_object(),
-           *word = json_object_get(state, "state");
-
-    json_object_set_new(o, "name", json_string(cluster_desk_name(cluster)));
-    json_object_set_new(o, "kind", json_string("cluster"));
-    json_object_set_new(o, "state",
-                        word != NULL ? json_incref(word)
-                                     : json_string("unknown"));
-    json_object_set_new(o, "cluster", state);
     return o;
 }
 
@@ -157,16 +130,14 @@ json_t *http_served_json(struct bytes name)
     return o;
 }
 
-json_t *http_crawls_json(const struct http_options *from)
+json_t *http_crawls_json(struct crawls *crawls)
 {
     struct crawls_view *views = NULL;
-    size_t n = from->crawls != NULL ? crawls_each(from->crawls, &views) : 0;
+    size_t n = crawls != NULL ? crawls_each(crawls, &views) : 0;
     json_t *all = json_array();
 
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(all, http_crawl_json(&views[i], from->cluster));
+        json_array_append_new(all, http_crawl_json(&views[i]));
     free(views);
-    if (from->crawls == NULL && from->cluster != NULL)
-        json_array_append_new(all, http_cluster_json(from->cluster));
     return all;
 }

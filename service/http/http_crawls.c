@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "job/cluster_crawl/cluster_desk.h"
 #include "service/http/http_crawl_json.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"
@@ -26,7 +25,8 @@
 
 /* ---- the result of a call ---- */
 
-bool http_crawl_failed(struct http_request *r)
+/* If the registry returned an error, answers with it and returns true. */
+static bool crawl_failed(struct http_request *r)
 {
     const struct crawls_call *call = r->crawl_call;
     const char *why = call->why;
@@ -68,7 +68,7 @@ bool http_crawl_failed(struct http_request *r)
 /* Replies with the registry's JSON. */
 static void reply_as_it_is(struct http_request *r)
 {
-    if (!http_crawl_failed(r))
+    if (!crawl_failed(r))
         http_answer(r, 200, json_incref(r->crawl_call->out));
 }
 
@@ -83,18 +83,12 @@ static bool is_own(struct http_request *r)
 static bool answer_view(struct http_request *r, unsigned status,
                         struct bytes name)
 {
-    const struct http_options *o = http_server_options(r->server);
+    struct crawls *crawls = http_server_options(r->server)->crawls;
     struct crawls_view view;
 
-    if (o->crawls != NULL) {
-        if (crawls_find_view(o->crawls, name, &view) != STATUS_OK)
-            return false;
-        http_answer(r, status, http_crawl_json(&view, o->cluster));
-        return true;
-    }
-    if (o->cluster == NULL || !bytes_is(name, cluster_desk_name(o->cluster)))
+    if (crawls == NULL || crawls_find_view(crawls, name, &view) != STATUS_OK)
         return false;
-    http_answer(r, status, http_cluster_json(o->cluster));
+    http_answer(r, status, http_crawl_json(&view));
     return true;
 }
 
@@ -102,9 +96,8 @@ static bool answer_view(struct http_request *r, unsigned status,
 
 static void reply_list(struct http_request *r)
 {
-    const struct http_options *from = http_server_options(r->server);
-    struct crawls *crawls = from->crawls;
-    json_t *o = json_object(), *all = http_crawls_json(from);
+    struct crawls *crawls = http_server_options(r->server)->crawls;
+    json_t *o = json_object(), *all = http_crawls_json(crawls);
 
     for (size_t i = 0; r->call_count > 0 && i < r->calls->name_count; i++) {
         struct bytes name = r->calls->names[i];
@@ -200,7 +193,7 @@ static void reply_create(struct http_request *r)
     struct bytes name = r->crawl_call->crawl;
     char at[sizeof "/v1/crawls/" + CRAWLS_NAME_MOST];
 
-    if (http_crawl_failed(r))
+    if (crawl_failed(r))
         return;
     /* a valid name needs no percent-encoding */
     snprintf(at, sizeof at, "/v1/crawls/%.*s", (int)name.len, name.at);
@@ -240,7 +233,7 @@ static void ask_state(struct http_request *r)
 
 static void reply_state(struct http_request *r)
 {
-    if (!http_crawl_failed(r) && !answer_view(r, 200, bytes_of_str(r->name)))
+    if (!crawl_failed(r) && !answer_view(r, 200, bytes_of_str(r->name)))
         http_problem(r, 404, "it has since been deleted");
 }
 
@@ -342,61 +335,17 @@ static void ask_recent(struct http_request *r)
                         json_pack("{s:I}", "size", (json_int_t)size));
 }
 
-/* ---- reports; of a crawl in a cluster by its desk ---- */
+/* ---- reports ---- */
 
 /* A report starts a program, so it is asked for by POST: a page of any site can
  * have a browser send a GET, but no body with the type of JSON. */
 
-static void answer_status(struct http_request *r, struct cluster_desk *cluster)
-{
-    json_t *state;
-
-    if (!http_members(r, r->in, -1, NULL, 0))
-        return;
-    state = cluster_desk_state(cluster);
-    if (state != NULL)
-        http_answer(r, 200, state);
-    else
-        http_problem(r, 503, "the cluster has not answered yet");
-}
-
-static void ask_where(struct http_request *r)
-{
-    struct bytes url = {NULL, 0};
-    const struct http_member members[] = {
-        {.name = "url", .type = HTTP_TEXT, .to = &url, .needed = true},
-    };
-
-    if (http_members(r, r->in, -1, members, COUNT(members)))
-        http_crawl_call(r, CRAWLS_WHERE,
-                        json_pack("{s:s%}", "url", url.at, url.len));
-}
-
 static void ask_report(struct http_request *r)
 {
-    const struct http_options *o = http_server_options(r->server);
-
-    if (o->crawls != NULL)
+    if (http_server_options(r->server)->crawls != NULL)
         http_export_ask(r);
-    else if (o->cluster == NULL ||
-             strcmp(r->name, cluster_desk_name(o->cluster)) != 0)
+    else
         http_problem(r, 404, "this process runs no crawls");
-    else if (r->route->how == CRAWLS_STATUS)
-        answer_status(r, o->cluster);
-    else if (r->route->how == CRAWLS_EXPLAIN)
-        ask_where(r);
-    else
-        http_problem(r, 404,
-                     "what was fetched is in the directories of the "
-                     "workers");
-}
-
-static void reply_report(struct http_request *r)
-{
-    if (r->crawl_call != NULL)
-        reply_as_it_is(r);
-    else
-        http_export_reply(r);
 }
 
 /* ---- the paths ---- */
@@ -434,13 +383,13 @@ const struct http_route http_crawl_routes[] = {
     {GET, .path = CRAWL "/hosts", .ask = ask_hosts, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/recent", .ask = ask_recent, .reply = reply_as_it_is},
     {POST, .path = CRAWL "/explain", .role = AUTH_READ, .ask = ask_report,
-     .reply = reply_report, .how = CRAWLS_EXPLAIN},
+     .reply = http_export_reply, .how = CRAWLS_EXPLAIN},
     {POST, .path = CRAWL "/audit", .role = AUTH_READ, .ask = ask_report,
-     .reply = reply_report, .how = CRAWLS_AUDIT},
+     .reply = http_export_reply, .how = CRAWLS_AUDIT},
     {POST, .path = CRAWL "/status", .role = AUTH_READ, .ask = ask_report,
-     .reply = reply_report, .how = CRAWLS_STATUS},
+     .reply = http_export_reply, .how = CRAWLS_STATUS},
     {POST, .path = CRAWL "/export", .role = AUTH_READ, .ask = ask_report,
-     .reply = reply_report, .how = CRAWLS_EXPORT},
+     .reply = http_export_reply, .how = CRAWLS_EXPORT},
     {GET, .path = "/v1/events", .ask = http_events_ask},
     {.method = "GET", .path = "/openapi.json", .role = AUTH_NONE,
      .ask = http_openapi_ask},

@@ -32,7 +32,6 @@ static const struct file {
     {"dom.js", "text/javascript; charset=utf-8", dashboard_dom_js},
     {"chart.js", "text/javascript; charset=utf-8", dashboard_chart_js},
     {"crawl.js", "text/javascript; charset=utf-8", dashboard_crawl_js},
-    {"cluster.js", "text/javascript; charset=utf-8", dashboard_cluster_js},
     {"served.js", "text/javascript; charset=utf-8", dashboard_served_js},
     {"tables.js", "text/javascript; charset=utf-8", dashboard_tables_js},
     {"control.js", "text/javascript; charset=utf-8", dashboard_control_js},

@@ -122,7 +122,7 @@ static char *sample_json(struct http_server *s)
 
     json_object_set_new(o, "at", http_time_json(clock_wall_ms()));
     json_object_set_new(o, "frontier", frontier_json(s->options.frontier));
-    json_object_set_new(o, "crawls", http_crawls_json(&s->options));
+    json_object_set_new(o, "crawls", http_crawls_json(s->options.crawls));
     json_object_set_new(o, "process", process_json(s));
     text = json_dumps(o, HTTP_JSON);
     json_decref(o);

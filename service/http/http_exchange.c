@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "job/cluster_crawl/cluster_desk.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"
 #include "service/http/http_lost.h"
@@ -182,21 +181,19 @@ struct crawls_call *http_crawl_call(struct http_request *r,
         r->crawl_call->crawl = bytes_of_str(r->name);
     r->crawl_call->done = crawl_told;
     r->crawl_call->ctx = r;
-    if (r->server->options.crawls == NULL && r->server->options.cluster == NULL)
+    if (r->server->options.crawls == NULL)
         http_problem(r, 404, "this process runs no crawls");
     return r->crawl_call;
 }
 
 static void submit_crawl(struct http_request *r)
 {
-    const struct http_options *o = &r->server->options;
     enum status st;
 
     if (r->crawl_call == NULL)
         return;
     atomic_fetch_add(&r->pending, 1);
-    st = o->crawls != NULL ? crawls_submit(o->crawls, r->crawl_call)
-                           : cluster_desk_submit(o->cluster, r->crawl_call);
+    st = crawls_submit(r->server->options.crawls, r->crawl_call);
     if (st == STATUS_OK)
         return;
     http_failed(r, st); /* too many requests wait, or the process stops */

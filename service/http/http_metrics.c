@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "job/cluster_crawl/cluster_desk.h"
 #include "service/calls/frontier_service.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
@@ -67,15 +66,6 @@ static void add_crawls(struct metrics_text *m, struct crawls *crawls)
     free(views);
 }
 
-static void add_cluster(struct metrics_text *m, struct cluster_desk *cluster)
-{
-    json_t *state = cluster_desk_state(cluster);
-
-    if (state != NULL)
-        metrics_add_cluster(m, state);
-    json_decref(state);
-}
-
 void http_ask_metrics(struct http_request *r)
 {
     const struct http_options *o = http_server_options(r->server);
@@ -88,8 +78,6 @@ void http_ask_metrics(struct http_request *r)
     metrics_text_init(&m, &out);
     if (o->crawls != NULL)
         add_crawls(&m, o->crawls);
-    if (o->cluster != NULL)
-        add_cluster(&m, o->cluster);
     if (o->frontier != NULL)
         metrics_add_frontier(&m, o->frontier);
     if (o->grpc != NULL)

@@ -3,7 +3,6 @@
  * http_queues.c - paths to list, delete, block, delay and limit queues, and the
  * counts of a queue or a crawl. docs/formats/http-api.md specifies them.
  */
-#include "base/clock.h"
 #include "service/http/http_route.h"
 #include "service/http/http_server.h"
 
@@ -123,30 +122,6 @@ static bool read_delay(struct http_request *r, struct frontier_setting *in)
     return true;
 }
 
-/* Of a host of a crawl in a cluster. */
-static void ask_host(struct http_request *r, enum frontier_verb verb,
-                     struct bytes crawl, struct bytes key,
-                     const struct frontier_setting *in)
-{
-    const char *what = verb == FRONTIER_BLOCK_QUEUE ? "block"
-                       : verb == FRONTIER_SET_DELAY ? "delay"
-                                                    : "limit";
-    int64_t value = (int64_t)in->value;
-    struct crawls_call *call;
-
-    if (verb == FRONTIER_BLOCK_QUEUE && value != 0)
-        value = clock_later(value * 1000 - clock_wall_ms(), 0);
-    else if (verb == FRONTIER_SET_DELAY)
-        value = in->standard ? -1 : value * 1000 + in->ms;
-    else if (verb == FRONTIER_SET_LIMIT && value == 0)
-        value = -1; /* none */
-    call = http_crawl_call(r, CRAWLS_HOST,
-                           json_pack("{s:o, s:s, s:I}", "key",
-                                     http_bytes_json(key), "what", what,
-                                     "value", (json_int_t)value));
-    call->crawl = crawl;
-}
-
 /* block, delay, limit: one value each. */
 static void ask_queue(struct http_request *r)
 {
@@ -169,19 +144,12 @@ static void ask_queue(struct http_request *r)
         return;
     if (!http_members(r, r->in, -1, members, n))
         return;
-    if (http_server_options(r->server)->crawls == NULL &&
-        http_server_options(r->server)->cluster != NULL)
-        ask_host(r, verb, crawl, key, &in);
-    else
-        new_call(r, verb, crawl, key)->in.setting = in;
+    new_call(r, verb, crawl, key)->in.setting = in;
 }
 
 static void reply_empty(struct http_request *r)
 {
-    if (r->crawl_call != NULL) {
-        if (!http_crawl_failed(r))
-            http_answer(r, 200, json_object());
-    } else if (!http_failed(r, r->calls[0].status))
+    if (!http_failed(r, r->calls[0].status))
         http_answer(r, 200, json_object());
 }
 

@@ -108,8 +108,6 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 /* If the frontier returned an error, answers with it and returns true. */
 bool http_failed(struct http_request *r, enum status st);
-/* The same for the error of r->crawl_call. */
-bool http_crawl_failed(struct http_request *r);
 /* Answers a delete by the frontier with {"deleted": N}. */
 void http_reply_deleted(struct http_request *r);
 

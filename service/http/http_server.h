@@ -24,7 +24,6 @@
 #include "service/net/auth.h"
 #include "service/net/tls_files.h"
 
-struct cluster_desk;
 struct filter_shelf;
 struct grpc_server;
 struct http_server;
@@ -43,10 +42,6 @@ struct http_options {
      * 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
-    /* Of the crawl in a cluster: beside `crawls` that of which the one crawl
-     * there is a worker, alone the one to be watched and steered. It outlives
-     * the server, too; NULL: none. */
-    struct cluster_desk *cluster;
     struct filter_shelf *shelf; /* outlives it too; NULL: none */
     struct router *router;      /* to both, shared with gRPC; NULL: make one */
     /* Also shown by /metrics; either may be NULL. */

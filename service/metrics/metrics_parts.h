@@ -3,7 +3,6 @@
  * metrics_*.c files and http_metrics.c.
  *
  *   metrics_crawls.c    the crawls of this process, a label each
- *   metrics_cluster.c   a crawl in a cluster, as a whole
  *   metrics_engine.c    seen check, filter and commits of all engines
  *   metrics_filters.c   filters by name
  *   metrics_frontier.c  the served frontier, and its gRPC port
@@ -16,8 +15,6 @@
 #ifndef URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 #define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 
-#include <jansson.h>
-
 #include "frontier/stats.h"
 #include "job/registry/crawls.h"
 #include "service/calls/frontier_service.h"
@@ -29,8 +26,6 @@
 /* With n == 0 too: their families are listed. */
 void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
                         size_t n);
-/* The object of cluster_state_gather(). */
-void metrics_add_cluster(struct metrics_text *m, const json_t *state);
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
 void metrics_add_filters(struct metrics_text *m, struct filter_shelf *shelf);
 void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);

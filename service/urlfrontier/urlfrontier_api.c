@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "service/urlfrontier/urlfrontier_call.h"
 
@@ -91,7 +90,6 @@ void api_call_init(struct api_call *a, struct grpc_call *c,
                    void (*answered)(struct api_call *a))
 {
     frontier_call_init(&a->call, verb, done, NULL);
-    a->call.deadline = grpc_call_deadline(c);
     a->call.via = FRONTIER_VIA_GRPC;
     a->post.run = run_answered;
     a->api = grpc_call_ctx(c);
@@ -136,19 +134,8 @@ static void try_waiting(struct urlfrontier_api *api)
         STAILQ_REMOVE_HEAD(&api->waiting, waiting);
 }
 
-/* The loop has not noticed it yet. */
-static bool is_too_late(const struct api_call *a)
-{
-    return a->call.status == STATUS_CLOSED && a->call.deadline != 0 &&
-           clock_mono() >= a->call.deadline;
-}
-
 bool api_failed(struct api_call *a)
 {
-    if (is_too_late(a)) {
-        grpc_call_finish(a->grpc, GRPC_DEADLINE_EXCEEDED, "deadline exceeded");
-        return true;
-    }
     switch (a->call.status) {
     case STATUS_OK:
         return false;

@@ -132,12 +132,6 @@ for what in urls pages fetches links broken errors drops examples dropped hosts 
     exits 0 "$URLWEIR" export $bare --what $what
     [ ! -s out ] || fail "lines of $what: $(cat out)"
 done
-for what in urls pages fetches errors; do
-    exits 0 "$URLWEIR" export --merge d --what $what --format csv
-    head -n 1 out >head
-    exits 0 "$URLWEIR" export --merge none --what $what --format csv
-    cmp head out || fail "the head of merged $what: $(cat out)"
-done
 
 # ---- what cannot be done ----
 

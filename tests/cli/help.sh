@@ -88,6 +88,6 @@ fi
 
 # A missing operand is asked for in one line, however many forms there are.
 exits 1 "$URLWEIR" block
-says err "and a host is missing: urlweir block DIR|URL|redis://HOST/NAME HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"
-exits 1 "$URLWEIR" verify a b
-says err "DIR [--repair] or urlweir verify redis://"
+says err "and a host is missing: urlweir block DIR|URL|kafka://HOST/NAME HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"
+exits 1 "$URLWEIR" audit a b
+says err "or urlweir audit --urls FILE"

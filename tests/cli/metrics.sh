@@ -197,7 +197,7 @@ pages=$(sum last urlweir_crawl_response_duration_seconds)
 # ---- the document says what there is -----------------------------------------
 
 $prom_check families last | sort >families
-sed -n '/^| `urlweir_cluster_/d; /^| `urlweir_/{
+sed -n '/^| `urlweir_/{
     s/^| `\([a-z0-9_]*\)` | \([a-z]*\) | \([^|]*\) | .*/\1 \2 \3/
     s/[`,]//g
     p

@@ -8,9 +8,9 @@ of their own.
 
 usage: grpc_client.py [PART_OF_A_NAME...]
 JOBS=N so many jobs; VERBOSE=1 whole traces and what took longest.
-CLUSTER=redis://HOST:PORT the same of `urlweir serve --cluster`, without what is
+CLUSTER=kafka://HOST:PORT the same of `urlweir serve --cluster`, without what is
 of a directory: two processes serve one frontier there, and the calls of a check
-go to one and the other (grpc_cluster.py).
+go to one and the other.
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection h2
 import concurrent.futures

@@ -339,7 +339,8 @@ static void looked(struct frontier_call *c)
 
     if (c->status != STATUS_OK && c->status != STATUS_NOT_FOUND)
         l->failed = true;
-    c->deadline = w->now;
+    if (c->verb == FRONTIER_URL_STATUS)
+        (&l->urls[0][0][0])[c - l->calls].now = w->now;
     if (--l->open == 0)
         scheduler_wake(l, true);
 }
@@ -361,6 +362,7 @@ static bool look(struct served_looks *l)
     struct frontier_call queues[SERVED_CRAWLS], active;
 
     l->open = 1;
+    l->calls = calls;
     for (unsigned i = 0; i < SERVED_ALL; i++) {
         unsigned key = i / SERVED_URLS % SERVED_KEYS;
 

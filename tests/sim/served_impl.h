@@ -82,7 +82,8 @@ struct served_looks {
     unsigned keys[SERVED_CRAWLS][SERVED_KEYS];
     size_t key_count[SERVED_CRAWLS];
     bool active, failed;
-    unsigned open; /* calls */
+    unsigned open;                     /* calls */
+    const struct frontier_call *calls; /* one for each of `urls` */
 };
 
 void served_look_take(struct served_look *, const struct frontier_call *);

@@ -166,8 +166,7 @@ const char *served_judge_read(struct plain *m, const struct plain_op *op,
 
 void served_look_take(struct served_look *l, const struct frontier_call *c)
 {
-    *l = (struct served_look){.there = c->status == STATUS_OK,
-                              .now = c->deadline};
+    *l = (struct served_look){.there = c->status == STATUS_OK, .now = l->now};
     if (!l->there)
         return;
     l->facts = c->facts;

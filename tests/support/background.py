@@ -1,7 +1,9 @@
 """What scripts in Python run beside themselves: waited for, at an address where
 nobody else listens, so that a port that is free stays so."""
+import ctypes
 import os
 import re
+import signal
 import socket
 import time
 
@@ -14,6 +16,11 @@ def own_address():
         others = [a for a in os.environ.get(name, "").split(",") if a not in ("", address)]
         os.environ[name] = ",".join([*others, address])
     return address
+
+
+def end_with_us():
+    """For preexec_fn: the process is killed when this one ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def free_port(address):

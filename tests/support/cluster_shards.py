@@ -17,8 +17,9 @@ import sys
 import time
 
 import scenarios
+from background import end_with_us
 from cluster_web import DELAY, HOSTS, Web
-from redis_servers import LONGEST, Failure, end_with_us, wait_for
+from scenarios import LONGEST, Failure, wait_for
 
 URLWEIR, DIR, BROKERS = sys.argv[1:4]
 OPTIONS = ["--allow-private", "--delay", str(DELAY), "--timeout", "2s", "--sitemap",

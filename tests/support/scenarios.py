@@ -6,10 +6,20 @@ import subprocess
 import sys
 import time
 
-from redis_servers import Failure
-
-
+LONGEST = 120  # s, for any wait
 TRIES = 3  # of a scenario that shows what goes wrong without a protection
+
+
+class Failure(Exception):
+    pass
+
+
+def wait_for(what, text):
+    end = time.monotonic() + LONGEST
+    while not what():
+        if time.monotonic() > end:
+            raise Failure("no end of waiting for " + text)
+        time.sleep(0.02)
 
 
 def run(scenarios, where, names):

@@ -42,7 +42,7 @@ def size(n):
 
 class Server:
     """One `urlweir serve`, restartable in its directory; with CLUSTER, the URL of
-    a Redis server without the name, in a frontier of its own there."""
+    the brokers without the name, in a frontier of its own there."""
 
     count = 0
 

@@ -2,7 +2,6 @@
 /* test_redis_reply.c - commands as written, replies of hostile servers. */
 #include <stdio.h>
 
-#include "base/redis/redis_address.h"
 #include "base/redis/redis_reply.h"
 #include "tests/unit/unit.h"
 
@@ -82,25 +81,21 @@ TEST(the_elements_of_a_reply_are_bounded_over_all_its_arrays)
     ck_assert_int_eq(next(text, &r), STATUS_FORMAT);
 }
 
-TEST(info_is_read_by_line_and_trusts_no_number)
+TEST(info_is_read_by_line)
 {
     static const char text[] =
         "# Server\r\nrun_id:0123456789012345678901234567890123456789\r\n"
-        "used_memory:1244\r\nmem_not_counted_for_evict:10\r\nmaxmemory:"
-        "99999999999999999999999\r\n"
-        "maxmemory_policy:allkeys-lru\r\nrole:slave\r\n"
-        "connected_slaves:x2\r\ncluster_enabled:1\r\n";
+        "maxmemory:99999999999999999999999\r\n"
+        "maxmemory_policy:allkeys-lru\r\n";
     struct redis_info info;
 
     redis_info_read(&info, bytes_of_str(text));
     ck_assert_str_eq(info.run_id, "0123456789012345678901234567890123456789");
-    ck_assert_uint_eq(info.memory_used, 1234);
-    ck_assert_uint_eq(info.memory_most, UINT64_C(999999999999999999));
-    ck_assert(info.may_evict && info.is_replica && info.is_cluster);
-    ck_assert(!info.loading && !info.is_logged);
-    ck_assert_uint_eq(info.replicas, 0);
-    redis_info_read(&info, bytes_of("", 0));
+    ck_assert(info.may_evict && !info.loading && !info.is_logged);
+    redis_info_read(&info, bytes_of_str("maxmemory:0\r\nmaxmemory_policy:"
+                                        "allkeys-lru\r\naof_enabled:1\r\n"));
     ck_assert_str_eq(info.run_id, "");
+    ck_assert(!info.may_evict && info.is_logged);
 }
 
 TEST(error_replies_have_their_status)
@@ -124,28 +119,46 @@ TEST(error_replies_have_their_status)
                       "%s", t[i].text);
 }
 
-TEST(a_url_may_name_several_hosts)
+TEST(a_redirection_is_read)
 {
-    struct redis_url_parts p;
-    const char *why = NULL;
-    char text[400];
-    size_t n;
+    struct redis_spot spot;
+    bool ask;
 
-    ck_ok(redis_address_read(&p, "rediss://me:p%40@a:1,b,[::1]:3/x?y", &why));
-    ck_assert_uint_eq(p.host_count, 3);
-    ck_assert_str_eq(p.hosts[1].host, "b");
-    ck_assert_uint_eq(p.hosts[1].port, 6379);
-    ck_assert_str_eq(p.hosts[2].host, "::1");
-    ck_assert_uint_eq(p.hosts[2].port, 3);
-    for (size_t i = 0; i < 3; i++)
-        ck_assert(p.hosts[i].tls && strcmp(p.hosts[i].password, "p@") == 0);
-    ck_assert(bytes_is(p.path, "x") && bytes_is(p.settings, "y"));
-    ck_assert_int_eq(redis_address_read(&p, "redis://a,,b/", &why),
-                     STATUS_FORMAT);
-    n = (size_t)snprintf(text, sizeof text, "redis://a");
-    for (int i = 0; i < REDIS_HOSTS_MOST; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, ",b");
-    ck_assert_int_eq(redis_address_read(&p, text, &why), STATUS_FORMAT);
-    text[n - 2] = '\0';
-    ck_ok(redis_address_read(&p, text, &why));
+    ck_ok(redis_redirect_read(bytes_of_str("MOVED 3999 127.0.0.1:6381"), &ask,
+                              &spot));
+    ck_assert(!ask && spot.port == 6381);
+    ck_assert(bytes_is(spot.host, "127.0.0.1"));
+    ck_ok(redis_redirect_read(bytes_of_str("ASK 0 fe80::1:7"), &ask, &spot));
+    ck_assert(ask && spot.port == 7);
+    ck_assert(bytes_is(spot.host, "fe80::1"));
+    ck_ok(redis_redirect_read(bytes_of_str("MOVED 16383 :1"), &ask, &spot));
+    ck_assert_uint_eq(spot.host.len, 0); /* the server that says so */
+}
+
+TEST(what_is_no_redirection_is_refused)
+{
+    static const char *const bad[] = {"",
+                                      "MOVED",
+                                      "MOVED ",
+                                      "MOVED 1",
+                                      "MOVED 1 ",
+                                      "MOVED 1 h",
+                                      "MOVED 1 h:",
+                                      "MOVED 1 h:0",
+                                      "ASK x h:1",
+                                      "MOVED 16384 h:1",
+                                      "MOVED 1 h:65536",
+                                      "MOVED 1 h:1x",
+                                      "MOVED -1 h:1",
+                                      "MOVED 1 h h:1",
+                                      "ASK 1\th:1",
+                                      "ASKING",
+                                      "MOVED 99999999999999999999 h:1"};
+    struct redis_spot spot;
+    bool ask;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(redis_redirect_read(bytes_of_str(bad[i]), &ask, &spot) ==
+                          STATUS_FORMAT,
+                      "%s", bad[i]);
 }

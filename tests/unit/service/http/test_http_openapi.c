@@ -77,8 +77,8 @@ TEST(an_own_crawl_has_each_counter)
                       name);
     }
     /* name, kind, state, end, why, started_at, elapsed_seconds,
-     * pages_per_second, bytes_per_second, waiting, errors, filter, cluster */
-    ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 13);
+     * pages_per_second, bytes_per_second, waiting, errors, filter */
+    ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 12);
 }
 
 /* The items of the list `list` of the schema have these columns. */
