@@ -102,11 +102,12 @@ static enum status send_all(struct making *m)
                           .visit = send_seed,
                           .login = keep_login,
                           .ctx = m};
+    bool given = s->seeds.count > 0 || s->input != NULL;
     enum status st = kafka_producer_begin(m->p, m->why);
 
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && given)
         st = seeds_all(&seeds, &s->seeds, s->input);
-    if (st == STATUS_OK && m->seeds == 0)
+    if (st == STATUS_OK && given && m->seeds == 0)
         st = STATUS_NOT_FOUND;
     if (st == STATUS_OK)
         st = send_number(m, "shards", m->shards);

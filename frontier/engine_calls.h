@@ -142,9 +142,12 @@ struct refresh_request {
 
 /* What it knew of one URL. Bytes are borrowed during the call. */
 struct import_fact {
-    struct outcome outcome; /* of REASON_IMPORTED; OUTCOME_QUEUED: it waits */
+    struct outcome outcome; /* OUTCOME_QUEUED: it waits */
     int64_t at_ms;          /* when it was fetched, wall clock; 0: not known */
     struct bytes detail;    /* explanation: tool, file, line */
+    /* All of its last fetch, from another crawl of ours, in place of the two
+     * above; NULL: no more is known. */
+    const struct fetch_row *row;
 };
 enum import_answer {
     IMPORT_NEW,     /* admitted, and done if the fact says so */

@@ -70,7 +70,7 @@ cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/statu
 cli/audit: base/* config frontier/* job/* cli cli/filter cli/report
 cli/verify: base/* filter storage/* frontier/* job/* service/* cli
 cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/status
-cli/import: base/* config storage/* frontier/* crawler/* job/* cli cli/run
+cli/import: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/run
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster service/* cli cli/control cli/report
 END
 }

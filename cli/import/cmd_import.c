@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/import/import_files.h"
+#include "cli/import/import_shards.h"
 #include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
@@ -33,9 +34,11 @@
 
 struct import_settings {
     int format;
-    char *output, *config, *refused;
+    char *output, *config, *refused, *cluster;
+    int64_t shards;
+    struct option_list kafka_property;
     bool json;
-    uint8_t from[5];
+    uint8_t from[8];
 };
 #define AT(field) .at = offsetof(struct import_settings, field)
 
@@ -51,6 +54,16 @@ static const struct option_spec specs[] = {
      .section = "Output", .arg = "FILE",
      .help = "the settings of the crawl, a YAML file as for `urlweir crawl`; "
              "its seeds are put first"},
+    {.name = "cluster", .type = OPTION_TEXT, AT(cluster), .section = "Output",
+     .arg = "URL",
+     .help = "make a crawl on many machines, kafka://HOST[:PORT][,...]/NAME; "
+             "DIR is a worker's then"},
+    {.name = "shards", .type = OPTION_COUNT, AT(shards), .fallback = "16",
+     .min = 1, .max = 4096, .section = "Output", .arg = "N",
+     .help = "with --cluster: into how many parts hosts are divided"},
+    {.name = "kafka-property", .type = OPTION_LIST, AT(kafka_property),
+     .section = "Output", .arg = "NAME=VALUE",
+     .help = "with --cluster: how to sign in, see urlweir(1)"},
     {.name = "refused", .type = OPTION_TEXT, AT(refused), .section = "Output",
      .arg = "FILE",
      .help = "write each line that is refused: file, line, reason, text"},
@@ -70,7 +83,9 @@ const struct usage import_usage = {
         "not fetched, URLs that waited there wait here, for `urlweir resume "
         "DIR`. Prints how many there are of each. Lines that cannot be read "
         "are refused, and named on stderr; then the exit status is 5. FILE may "
-        "be gzip, zstd or bzip2; - is stdin.",
+        "be gzip, zstd or bzip2; - is stdin. With --from urlweir each FILE is "
+        "the directory of a crawl or of a worker: so crawls are joined, and "
+        "moved between one machine and many.",
     .table = &table,
     .least = 1,
     .most = SIZE_MAX,
@@ -106,26 +121,56 @@ static void print_counts(const struct import_counts *c, bool json)
 
 /* ---- the crawl ---- */
 
-/* The settings of the new crawl: defaults, and those of --config. */
+/* Those of the first crawl. Its seeds are among its URLs. */
+static enum status settings_of_first(struct crawl_settings *s, const char *dir,
+                                     struct buf *error)
+{
+    enum status st = settings_load(s, dir, error);
+
+    if (st == STATUS_OK)
+        st = settings_load_secrets(s, dir, error);
+    free(s->cluster);
+    s->cluster = NULL;
+    s->shard = (struct shard_number){0, 0};
+    option_list_free(&s->seeds);
+    free(s->input);
+    s->input = NULL;
+    return st;
+}
+
+static void take_cluster(struct crawl_settings *s, struct import_settings *o)
+{
+    if (o->cluster == NULL)
+        return;
+    free(s->cluster);
+    s->cluster = xstrdup(o->cluster);
+    s->shards = o->shards;
+    option_list_free(&s->kafka_property);
+    s->kafka_property = o->kafka_property;
+    o->kafka_property = (struct option_list){0};
+}
+
+/* The settings of the new crawl: defaults or those of the crawl that is moved,
+ * and those of --config. */
 static bool settings_of_import(struct crawl_settings *s,
-                               const struct import_settings *o, int *code)
+                               struct import_settings *o, const char *first,
+                               int *code)
 {
     struct buf error;
     enum status st = STATUS_OK;
 
     settings_init(s);
     buf_init(&error, 4096);
-    if (o->config != NULL)
+    if (import_is_of_crawls((unsigned)o->format))
+        st = settings_of_first(s, first, &error);
+    if (st == STATUS_OK && o->config != NULL)
         st =
             config_load(&crawl_options, s, o->config, OPTION_FROM_FILE, &error);
+    take_cluster(s, o);
     free(s->output);
     s->output = xstrdup(o->output);
     if (st == STATUS_OK)
         st = settings_check(s, &error);
-    if (st == STATUS_OK && s->cluster != NULL) {
-        buf_add_str(&error, "cluster: an import is for a crawl in a directory");
-        st = STATUS_ARG;
-    }
     if (st != STATUS_OK)
         *code = usage_error(&import_usage, "%s", buf_str(&error));
     buf_fini(&error);
@@ -191,21 +236,23 @@ static int import(struct crawl_settings *s, const struct import_files *files,
     struct file_lock *lock = NULL;
     int code = EXIT_DONE;
 
-    if (crawl_setup_init(&c, s, &code) &&
-        crawl_lock(s->output, "import", &lock, &code)) {
-        code = import_into(s, &c, files, &counts);
-        if (code == EXIT_DONE || code == EXIT_SEEDS) {
-            print_counts(&counts, json);
-            stopped_crawl_say_left("import", s->output, "queued",
-                                   counts.waiting);
-        }
+    if (s->cluster != NULL) {
+        code = import_shards(s, files, &counts);
+    } else {
+        if (crawl_setup_init(&c, s, &code) &&
+            crawl_lock(s->output, "import", &lock, &code))
+            code = import_into(s, &c, files, &counts);
+        file_lock_free(lock);
+        crawl_setup_fini(&c);
     }
-    file_lock_free(lock);
-    crawl_setup_fini(&c);
+    if (code == EXIT_DONE || code == EXIT_SEEDS) {
+        print_counts(&counts, json);
+        stopped_crawl_say_left("import", s->output, "queued", counts.waiting);
+    }
     return code;
 }
 
-static int check_and_import(const struct import_settings *o,
+static int check_and_import(struct import_settings *o,
                             const struct option_list *operands)
 {
     const struct import_files files = {operands, (unsigned)o->format,
@@ -220,7 +267,7 @@ static int check_and_import(const struct import_settings *o,
     if (!import_files_check(&files) ||
         !dir_kind_check(o->output, DIR_CRAWL, "import"))
         return EXIT_CANNOT;
-    if (settings_of_import(&s, o, &code))
+    if (settings_of_import(&s, o, operands->item[0], &code))
         code = import(&s, &files, o->json);
     settings_fini(&s);
     return code;

@@ -10,6 +10,10 @@
 #include "base/clock.h"
 #include "base/file/line_input.h"
 #include "base/format.h"
+#include "frontier/reader.h"
+#include "job/dir_kind.h"
+#include "job/import/import_crawl.h"
+#include "job/settings/settings.h"
 
 #define TEXT_MOST 200 /* octets of a refused line that are shown */
 
@@ -23,12 +27,39 @@ struct importing {
     struct buf text;
 };
 
+static enum status check_crawl(void *ctx, const char *dir)
+{
+    bool fits = dir_kind_fits(dir, DIR_CRAWL, ctx);
+
+    return fits && settings_are_in(dir) && !reader_is_unbegun(dir)
+               ? STATUS_OK
+               : STATUS_NOT_FOUND;
+}
+
+static bool check_crawls(const struct option_list *dirs)
+{
+    struct buf why;
+    bool ok = true;
+
+    buf_init(&why, 4096);
+    for (size_t i = 0; ok && i < dirs->count; i++) {
+        ok = import_crawl_dirs(dirs->item[i], check_crawl, &why) == STATUS_OK;
+        if (!ok)
+            fprintf(stderr, "urlweir import: no crawl in %s\n", dirs->item[i]);
+    }
+    buf_fini(&why);
+    return ok;
+}
+
 bool import_files_check(const struct import_files *f)
 {
-    struct line_input *in =
-        line_input_new((const char *const *)f->files->item, f->files->count);
-    bool ok = line_input_check(in) == STATUS_OK;
+    struct line_input *in;
+    bool ok;
 
+    if (import_is_of_crawls(f->format))
+        return check_crawls(f->files);
+    in = line_input_new((const char *const *)f->files->item, f->files->count);
+    ok = line_input_check(in) == STATUS_OK;
     if (!ok)
         fprintf(stderr, "urlweir import: cannot read %s\n",
                 line_input_error(in));
@@ -168,13 +199,47 @@ static enum status close_refused(struct importing *m)
     return ok ? STATUS_OK : STATUS_IO;
 }
 
+/* ---- crawls ---- */
+
+static enum status read_crawl(void *ctx, const char *dir)
+{
+    struct import_sink *sink = ctx;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 4096);
+    st = import_crawl(sink, dir, &why);
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir import: %s\n", buf_str(&why));
+    buf_fini(&why);
+    return st == STATUS_OK ? STATUS_OK : STATUS_IO; /* it was said */
+}
+
+static enum status read_crawls(const struct option_list *dirs,
+                               struct import_sink *sink)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < dirs->count; i++)
+        st = import_crawl_dirs(dirs->item[i], read_crawl, sink);
+    return st;
+}
+
 enum status import_files_read(const struct import_files *f, struct engine *e,
                               struct crawl_setup *c,
                               struct import_counts *counts)
 {
     struct importing m = {.f = f};
-    enum status st = open_refused(&m), closed;
+    enum status st, closed;
 
+    if (import_is_of_crawls(f->format)) {
+        m.sink = import_sink_new(e, c, import_formats[f->format]);
+        st = read_crawls(f->files, m.sink);
+        *counts = import_sink_counts(m.sink);
+        import_sink_free(m.sink);
+        return st;
+    }
+    st = open_refused(&m);
     m.reader = import_reader_new(f->format, clock_wall_ms());
     m.sink = import_sink_new(e, c, import_formats[f->format]);
     buf_init(&m.text, (size_t)1 << 20);

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
+#include "cli/run/shard_settings.h"
 #include "cli/stop_signals.h"
 #include "cluster/shard.h"
 #include "frontier/embedded/frontier.h"
@@ -29,8 +30,6 @@
 #include "job/exit_code.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
-
-#define MEMORY_LEAST ((uint64_t)96 << 20)
 
 struct part {
     struct crawl_settings s;
@@ -48,59 +47,6 @@ static int cannot(struct part *p, enum status st)
     fprintf(stderr, "urlweir: shard %" PRIu32 ": %s\n", p->number.number,
             p->why.len > 0 ? buf_str(&p->why) : status_text(st));
     return EXIT_CANNOT;
-}
-
-/* pages.jsonl becomes pages-3.jsonl: processes do not share a file, which each
- * continues where its own rows end. */
-static void name_lines(struct crawl_settings *s)
-{
-    const char *name, *end;
-    struct buf path;
-
-    if (s->jsonl == NULL || kafka_address_is_url(s->jsonl))
-        return;
-    name = strrchr(s->jsonl, '/');
-    end = strrchr(name != NULL ? name : s->jsonl, '.');
-    if (end == NULL)
-        end = s->jsonl + strlen(s->jsonl);
-    buf_init(&path, 8192);
-    buf_addf(&path, "%.*s-%" PRIu32 "%s", (int)(end - s->jsonl), s->jsonl,
-             s->shard.number, end);
-    free(s->jsonl);
-    s->jsonl = xstrdup(buf_str(&path));
-    buf_fini(&path);
-}
-
-/* The directory's settings, for the directory of the shard. */
-static enum status read_settings(struct part *p, const char *dir)
-{
-    struct crawl_settings *s = &p->s;
-    struct buf path;
-    enum status st = settings_load(s, dir, &p->why);
-
-    if (st == STATUS_OK)
-        st = s->cluster != NULL
-                 ? kafka_address_read(&p->where, s->cluster, &p->why)
-                 : STATUS_ARG;
-    if (st != STATUS_OK)
-        return st;
-    free(s->cluster);
-    s->cluster = NULL;
-    s->shard = p->number;
-    name_lines(s);
-    s->quiet = true;
-    s->progress = PROGRESS_NONE;
-    s->memory_bytes /= p->number.count;
-    if (s->memory_bytes < MEMORY_LEAST)
-        s->memory_bytes = MEMORY_LEAST;
-    buf_init(&path, 4096);
-    buf_addf(&path, "%s/shards", dir);
-    st = file_make_dir(buf_str(&path));
-    buf_addf(&path, "/%" PRIu32, p->number.number);
-    free(s->output);
-    s->output = xstrdup(buf_str(&path));
-    buf_fini(&path);
-    return st;
 }
 
 /* What a new crawl notes once its seeds are stored: here they come from
@@ -221,7 +167,7 @@ int cmd_shard(int argc, char **argv)
     p.number.count = (uint32_t)strtoul(argv[3], NULL, 10);
     if (p.number.number < p.number.count &&
         bind_to_worker(&p, (int)strtol(argv[4], NULL, 10))) {
-        st = read_settings(&p, argv[1]);
+        st = shard_settings_read(&p.s, argv[1], p.number, &p.where, &p.why);
         code = st == STATUS_OK ? run(&p) : cannot(&p, st);
         crawl_setup_fini(&p.c);
     }

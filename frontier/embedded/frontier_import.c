@@ -15,12 +15,24 @@
 #include "frontier/embedded/frontier_ops.h"
 #include "frontier/embedded/frontier_refresh.h"
 
+/* Numbers of rows are another crawl's; what this page repeats is found anew. */
+static struct fetch_row row_of(const struct import_fact *fact, int64_t wall_ms)
+{
+    struct fetch_row row = {.at_ms = fact->at_ms != 0 ? fact->at_ms : wall_ms,
+                            .detail = fact->detail};
+
+    if (fact->row != NULL) {
+        row = *fact->row;
+        row.seq = row.same_as = row.near_dup_of = row.redirect_to = 0;
+    }
+    return row;
+}
+
 /* Settles a URL that waits. */
 static enum status settle(struct frontier *f, const struct url_row *url,
                           const struct import_fact *fact, int64_t wall_ms)
 {
-    struct fetch_row row = {.at_ms = fact->at_ms != 0 ? fact->at_ms : wall_ms,
-                            .detail = fact->detail};
+    struct fetch_row row = row_of(fact, wall_ms);
     struct host_queue *h = frontier_host(f, url->queue);
     enum status st =
         frontier_settle(f, url->id, (url->flags & URL_ROW_SEED) != 0, url->kind,

@@ -12,12 +12,17 @@
 #define OBJECT_MOST ((size_t)1 << 20) /* octets of a record of several lines */
 
 static const struct import_format *const formats[] = {
-    &import_list,     &import_cdx,   &import_nutch,
-    &import_heritrix, &import_wget2, &import_urlfrontier};
+    &import_list,  &import_cdx,         &import_nutch, &import_heritrix,
+    &import_wget2, &import_urlfrontier, NULL};
 const char *const import_formats[] = {"list",       "cdx",
                                       "nutch-dump", "heritrix-recover",
                                       "wget2-log",  "urlfrontier",
-                                      NULL};
+                                      "urlweir",    NULL};
+
+bool import_is_of_crawls(unsigned format)
+{
+    return formats[format] == NULL;
+}
 
 struct import_reader *import_reader_new(unsigned format, int64_t now_ms)
 {

@@ -13,6 +13,7 @@
  *   heritrix-recover  the journal logs/frontier.recover.gz
  *   wget2-log         what `wget2 -o FILE` writes
  *   urlfrontier       DumpURLs and ListURLs of the client of URLFrontier
+ *   urlweir           no lines: directories of crawls (import_crawl.h)
  *
  * One reader belongs to one thread.
  */
@@ -24,6 +25,18 @@
 
 #include "base/bytes.h"
 #include "frontier/outcome.h"
+#include "storage/rows/hint_store.h"
+#include "storage/rows/page_store.h"
+
+/* How another crawl of ours found a URL, and fetched it last. */
+struct import_row {
+    uint32_t depth;
+    uint16_t hops;
+    uint8_t kind;
+    bool seed;
+    const struct url_hint *hint;   /* NULL: none */
+    const struct fetch_row *fetch; /* NULL: it waits */
+};
 
 /* What another crawler knew of a URL. */
 struct import_record {
@@ -36,6 +49,7 @@ struct import_record {
     bool embedded;        /* a part of a page of maybe another host */
     const char *word;     /* as the tool has its state: "db_gone"; static */
     uint64_t line;        /* where it is, 1 is the first */
+    const struct import_row *row; /* NULL: of a crawler that is not ours */
 };
 
 enum import_said {
@@ -48,9 +62,12 @@ enum import_said {
 /* The names of all formats, in the order of help; ends in NULL. */
 extern const char *const import_formats[];
 
+/* "urlweir": it has directories, no lines. */
+bool import_is_of_crawls(unsigned format);
+
 struct import_reader;
 
-/* `format`: an index into import_formats; `now_ms`, wall clock, tells which
+/* `format`: an index into import_formats, not of crawls; `now_ms`, wall clock, tells which
  * dates are to come. */
 struct import_reader *import_reader_new(unsigned format, int64_t now_ms);
 void import_reader_free(struct import_reader *r); /* NULL is fine */

@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/mem.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/candidate.h"
+#include "frontier/hosts/schedule.h"
+#include "frontier/reader.h"
 #include "job/settings/seeds.h"
 
 #define BATCH     256
 #define FILE_MOST 100 /* octets of a file's name in an explanation */
+#define ROWS_MOST ((size_t)64 << 20) /* octets of the rows of a batch */
 
 struct import_sink {
     struct engine *engine;
@@ -26,7 +30,10 @@ struct import_sink {
     size_t n; /* of the batch */
     struct engine_item items[BATCH];
     struct import_fact facts[BATCH];
-    char *urls[BATCH], *details[BATCH];
+    struct fetch_row rows[BATCH];
+    struct url_hint hints[BATCH];
+    struct shard_number shard; /* the others' URLs are left out */
+    struct arena *texts;       /* of the batch */
 };
 
 struct import_sink *import_sink_new(struct engine *e, struct crawl_setup *c,
@@ -38,25 +45,18 @@ struct import_sink *import_sink_new(struct engine *e, struct crawl_setup *c,
     k->rules = c->fetch.rules;
     k->rules.digest_key = e->ops->digest_key(e);
     k->format = format;
+    k->shard = c->frontier.shard;
+    k->texts = arena_new(ROWS_MOST);
     url_init(&k->url);
     buf_init(&k->detail, 1000);
     return k;
-}
-
-static void clear_batch(struct import_sink *k)
-{
-    for (size_t i = 0; i < k->n; i++) {
-        free(k->urls[i]);
-        free(k->details[i]);
-    }
-    k->n = 0;
 }
 
 void import_sink_free(struct import_sink *k)
 {
     if (k == NULL)
         return;
-    clear_batch(k);
+    arena_free(k->texts);
     buf_fini(&k->detail);
     url_fini(&k->url);
     free(k);
@@ -104,7 +104,8 @@ enum status import_sink_flush(struct import_sink *k)
 
     for (size_t i = 0; st == STATUS_OK && i < k->n; i++)
         count(k, answers[i], k->facts[i].outcome.status);
-    clear_batch(k);
+    k->n = 0;
+    arena_reset(k->texts);
     fault_point("import-batch");
     return st == STATUS_OK ? e->ops->turn(e, false, now, wall, NULL) : st;
 }
@@ -126,25 +127,105 @@ static void explain(struct import_sink *k, const char *file,
     buf_addf(&k->detail, " line %" PRIu64, r->line);
 }
 
-static void add(struct import_sink *k, struct engine_item item,
-                const char *file, const struct import_record *r)
+/* Borrowed until the batch is put. STATUS_LIMIT: no room for it. */
+static enum status keep(struct import_sink *k, struct bytes *text)
+{
+    text->at = arena_try_copy(k->texts, text->at, text->len);
+    return text->at != NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+static enum status keep_row(struct import_sink *k, struct fetch_row *row)
+{
+    struct bytes *const all[] = {&row->redirect_url, &row->mime, &row->charset,
+                                 &row->title,        &row->lang, &row->ip,
+                                 &row->detail,       &row->etag, &row->meta,
+                                 &row->last_modified};
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < sizeof all / sizeof *all; i++)
+        st = keep(k, all[i]);
+    row->warc_file = bytes_of("", 0); /* it stays where it is */
+    row->warc_offset = row->warc_length = 0;
+    return st;
+}
+
+static enum status add_fact(struct import_sink *k, const char *file,
+                            const struct import_record *r)
 {
     struct import_fact *fact = &k->facts[k->n];
 
-    candidate_identify(&k->rules, &k->url, &item);
-    k->urls[k->n] = xstrndup(item.url.at, item.url.len);
-    candidate_moved(&item, k->urls[k->n]);
-    k->items[k->n] = item;
     *fact = (struct import_fact){.at_ms = r->at_ms};
-    k->details[k->n] = NULL;
-    if (r->status != OUTCOME_QUEUED) {
-        explain(k, file, r);
-        k->details[k->n] = xstrdup(buf_str(&k->detail));
-        fact->outcome =
-            (struct outcome){r->status, REASON_IMPORTED, r->http_status};
-        fact->detail = bytes_of_str(k->details[k->n]);
+    if (r->status == OUTCOME_QUEUED)
+        return STATUS_OK;
+    fact->outcome =
+        (struct outcome){r->status, REASON_IMPORTED, r->http_status};
+    if (r->row != NULL) {
+        fact->outcome.reason = (enum outcome_reason)r->row->fetch->reason;
+        fact->row = &k->rows[k->n];
+        k->rows[k->n] = *r->row->fetch;
+        return keep_row(k, &k->rows[k->n]);
     }
-    k->n++;
+    explain(k, file, r);
+    fact->detail = buf_bytes(&k->detail);
+    return keep(k, &fact->detail);
+}
+
+static enum status add(struct import_sink *k, struct engine_item item,
+                       const char *file, const struct import_record *r)
+{
+    struct bytes url;
+    enum status st;
+
+    candidate_identify(&k->rules, &k->url, &item);
+    url = item.url;
+    st = keep(k, &url);
+    if (st == STATUS_OK)
+        st = add_fact(k, file, r);
+    if (st != STATUS_OK)
+        return st;
+    candidate_moved(&item, url.at);
+    if (item.hint != NULL) {
+        k->hints[k->n] = *item.hint;
+        item.hint = &k->hints[k->n];
+    }
+    k->items[k->n++] = item;
+    return k->n == BATCH ? import_sink_flush(k) : STATUS_OK;
+}
+
+enum status import_sink_drop(struct import_sink *k, struct engine_drop d)
+{
+    struct engine *e = k->engine;
+
+    if (candidate_read(&k->rules, &k->url, d.url, NULL) != URL_OK ||
+        shard_is_other(k->shard, url_host(&k->url)))
+        return STATUS_OK;
+    d.host = url_host(&k->url);
+    d.url = url_text(&k->url);
+    d.whole = true;
+    return e->ops->external_discover(e, NULL, 0, &d, 1, clock_mono(),
+                                     clock_wall_ms(), NULL);
+}
+
+enum status import_sink_host(struct import_sink *k, const struct import_host *h)
+{
+    const struct bytes crawl = bytes_of_str(CRAWL_ID);
+    struct engine *e = k->engine;
+    int64_t now = clock_mono(), wall = clock_wall_ms();
+    uint32_t queue = e->ops->find_queue(e, crawl, h->key);
+    enum status st = STATUS_OK;
+
+    if (queue == 0) /* another shard's, or without URLs */
+        return STATUS_OK;
+    if (h->delay_ms >= 0)
+        st = e->ops->delay(e, crawl, h->key, h->delay_ms, now);
+    if (st == STATUS_OK && h->most > 0)
+        st = e->ops->limit_queue(e, queue, h->most, h->done, now);
+    if (st == STATUS_OK && h->blocked_until_ms > wall)
+        st = e->ops->block(e, crawl, h->key,
+                           now + schedule_left(h->blocked_until_ms, wall,
+                                               SCHEDULE_PUT_OFF_MOST_MS),
+                           now, wall);
+    return st;
 }
 
 /* A waiting URL that the crawl's own rules keep out. */
@@ -172,7 +253,7 @@ static enum outcome_reason why_not(struct import_sink *k,
 {
     struct scope_verdict v = {.in = true};
 
-    if (r->status != OUTCOME_QUEUED)
+    if (r->status != OUTCOME_QUEUED || r->row != NULL)
         return REASON_NONE;
     v = scope_check_kind(k->rules.scope, &k->url, item->depth, item->kind);
     if (r->embedded && v.reason == REASON_SCOPE)
@@ -183,8 +264,10 @@ static enum outcome_reason why_not(struct import_sink *k,
 enum status import_sink_put(struct import_sink *k, const char *file,
                             const struct import_record *r, const char **why)
 {
-    const bool opens = r->status == OUTCOME_QUEUED && !r->embedded;
-    const struct engine_item item = {.kind = LINK_IMPORT, .depth = !opens};
+    const bool opens = r->row != NULL
+                           ? r->row->depth == 0
+                           : r->status == OUTCOME_QUEUED && !r->embedded;
+    struct engine_item item = {.kind = LINK_IMPORT, .depth = !opens};
     enum outcome_reason dropped;
     enum url_reason wrong;
 
@@ -198,11 +281,18 @@ enum status import_sink_put(struct import_sink *k, const char *file,
         *why = seeds_explain(wrong);
         return STATUS_OK;
     }
+    if (shard_is_other(k->shard, url_host(&k->url)))
+        return STATUS_OK;
+    if (r->row != NULL)
+        item = (struct engine_item){.depth = r->row->depth,
+                                    .hops = r->row->hops,
+                                    .kind = r->row->kind,
+                                    .seed = r->row->seed,
+                                    .hint = r->row->hint};
     dropped = why_not(k, &item, r);
     if (dropped != REASON_NONE)
         return drop(k, &item, dropped);
     if (opens)
         scope_add_seed(k->rules.scope, &k->url);
-    add(k, item, file, r);
-    return k->n == BATCH ? import_sink_flush(k) : STATUS_OK;
+    return add(k, item, file, r);
 }

@@ -42,6 +42,19 @@ void import_sink_free(struct import_sink *k); /* NULL is fine */
 MUST_CHECK enum status import_sink_put(struct import_sink *k, const char *file,
                                        const struct import_record *record,
                                        const char **why);
+/* A link that a setting of the other crawl kept out, without `host`. */
+MUST_CHECK enum status import_sink_drop(struct import_sink *k,
+                                        struct engine_drop d);
+/* What a person has set for a host, whose URLs were put before. */
+struct import_host {
+    struct bytes key;
+    int64_t delay_ms;         /* -1: none */
+    int64_t blocked_until_ms; /* wall clock; 0: not blocked */
+    uint32_t most;            /* of its URLs; 0: no limit */
+    uint64_t done;            /* by then */
+};
+MUST_CHECK enum status import_sink_host(struct import_sink *k,
+                                        const struct import_host *h);
 /* Counts a record of something else. */
 void import_sink_other(struct import_sink *k);
 /* Puts the last batch. */

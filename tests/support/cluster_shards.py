@@ -439,6 +439,53 @@ def lines(where):
         raise Failure("shards share a file")
 
 
+def run(*words, code=0):
+    got = subprocess.run([URLWEIR, *words], text=True, check=False, timeout=LONGEST,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if got.returncode != code:
+        raise Failure(f"{words} ended with {got.returncode}: {got.stdout}")
+    return got.stdout
+
+
+def known(where):
+    """What is known of each URL."""
+    out = subprocess.run([URLWEIR, "export", where, "--format", "jsonl"], text=True,
+                         check=True, stdout=subprocess.PIPE).stdout
+    names = ("url", "status", "reason", "http_status", "depth", "kind", "redirect_to")
+    return {tuple(row[n] for n in names) for row in map(json.loads, out.splitlines())}
+
+
+def moved(where):
+    """Half a crawl of one machine goes on on two, and comes back whole; a move that
+    is killed is done again."""
+    crawl = Crawl(where)
+    one, back = where + "/one", where + "/back"
+    run("crawl", "-n", "200", "-o", one, *crawl.options, *OWN, *crawl.web.seeds(), code=3)
+    words = ["import", "--from", "urlweir", one, "-o", crawl.directory(0),
+             "--cluster", crawl.url, "--shards", str(SHARDS)]
+    with subprocess.Popen([URLWEIR, *words], env={**os.environ, "URLWEIR_KILL_AT":
+                                                  "import-shard:3"}) as p:
+        if p.wait(LONGEST) == 0:
+            raise Failure("the first import was not killed")
+    run(*words)
+    run(*words, code=2)  # it is there
+    got = set()
+    for n in range(SHARDS):
+        got |= known(f"{crawl.directory(0)}/shards/{n}")
+    if got != known(one):
+        raise Failure(f"moved {sorted(got ^ known(one), key=str)[:5]}")
+    say(crawl, "set", "limit=none")
+    crawl.workers = [crawl.start(["resume", crawl.directory(0)])]
+    crawl.join()
+    crawl.finish()
+    run("import", "--from", "urlweir", *(crawl.directory(n) for n in range(2)
+                                         if crawl.has_shards(n)), "-o", back)
+    run("verify", back)
+    pages = {row[0] for row in known(back) if row[1] in ("fetched", "redirect")}
+    if pages != crawl.rows():
+        raise Failure(f"came back with {len(pages)} pages")
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
@@ -446,4 +493,4 @@ def children(pid):
 
 scenarios.run([alone, join, leave, kill_worker, lose_worker, lose_all, kill_often,
                pause_worker, kill_shard, paused, stopped, changed, hosts,
-               limited, quota, secrets, lines], DIR, sys.argv[4:])
+               limited, quota, secrets, lines, moved], DIR, sys.argv[4:])
