@@ -140,15 +140,14 @@ static enum fetch_task_state end_unasked(const struct fetch_task_tools *t,
                             clock_wall_ms()));
 }
 
-/* May a request begin that takes as long as one may? If not, others may ask the
- * host before its response has ended, and the URL is given back. We read the
- * clock here: `now` is as old as the last wait of this thread. */
-static bool has_time(const struct fetch_task_tools *t,
-                     const struct fetch_task *task)
+/* The process may have been stopped since the URL was leased to it, and another
+ * one may have the host by now. So it asks before each request; the URL is given
+ * back. */
+static bool may_ask(const struct fetch_task_tools *t)
 {
-    int64_t until = lease_of(task)->until;
+    const _Atomic int64_t *until = t->o->may_ask_until;
 
-    return until == 0 || t->o->timeout_ms * NS_PER_MS < until - clock_mono();
+    return until == NULL || clock_boot() < atomic_load(until);
 }
 
 /* Is whether the URL is there all that is asked? */
@@ -222,7 +221,7 @@ static enum fetch_task_state begin_page(const struct fetch_task_tools *t,
                                 .keep_all = t->o->warc,
                                 .filter_mime = true};
 
-    if (!has_time(t, task))
+    if (!may_ask(t))
         return fetch_task_release(t, task);
     if (order.want == FETCH_BODY && conditions_any(&conditions))
         order.conditions = &conditions;
@@ -274,7 +273,7 @@ static enum fetch_task_state begin_robots(const struct fetch_task_tools *t,
 
     task->on_ended = robots_ended;
     task->read_robots = true;
-    if (!has_time(t, task)) {
+    if (!may_ask(t)) {
         robots_cache_gave_up(t->robots, task->origin);
         return fetch_task_release(t, task);
     }

@@ -97,8 +97,6 @@ struct engine_lease {
     uint32_t tries; /* tries used before this one */
     int64_t pause;  /* from its response to the next request to its host, ns, as
                       known now */
-    int64_t until;  /* monotonic: its requests have to be answered by then; 0:
-                      there is no such limit */
     struct bytes key, url;
     struct engine_last last;
     /* Its request goes to the host of this queue, for its robots.txt, as

@@ -92,6 +92,7 @@ static int crawl_shard(struct part *p, struct file_lock *lock)
         return cannot(p, st);
     shard_fit(p->shard, &p->c.frontier);
     p->c.crawl.paused = shard_is_paused(p->shard);
+    p->c.fetch.may_ask_until = p->owned_until;
     st = there ? frontier_open(&p->engine, p->s.output, &p->c.frontier,
                                clock_mono(), clock_wall_ms())
                : frontier_create(&p->engine, p->s.output, &p->c.frontier,

@@ -76,6 +76,9 @@ struct fetcher_options {
     const struct connection_budget *connections; /* thread-safe; NULL: none */
     struct tls_sessions *tls_sessions; /* thread-safe; NULL: none are kept */
     struct rate_limit *rate;           /* thread-safe; NULL: no limit */
+    /* Until when this process may send requests at all, CLOCK_BOOTTIME in ns.
+     * NULL: for ever. */
+    const _Atomic int64_t *may_ask_until;
     struct candidate_rules rules;
 };
 

@@ -170,6 +170,33 @@ TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
     rig_fini(&r);
 }
 
+/* A worker of many machines that is stopped for a while may have lost the host
+ * of a URL that waits for its turn. */
+TEST(a_url_is_given_back_once_its_process_may_not_ask)
+{
+    struct route route = {"/", OK_HTML EMPTY, .held = true};
+    _Atomic int64_t until = INT64_MAX;
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.o.may_ask_until = &until;
+    rig_start(&r);
+    rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
+    rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
+    tiny_wait_asked(&r.server, &route, 1);
+    atomic_store(&until, clock_boot());
+    tiny_let_go(&r.server, &route);
+    p = rig_receive(&r);
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    p = rig_receive(&r);
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    report_free(p);
+    ck_assert_uint_eq(route.asked, 1);
+    rig_fini(&r);
+}
+
 /* It does so long before the time limit. */
 TEST(stopping_gives_everything_back_at_once)
 {
