@@ -67,9 +67,9 @@ cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
 cli/inspect: base/* frontier/url crawler/* job/settings job cli
 cli/status: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/control cli/report
 cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/status
-cli/audit: base/* config frontier/* job/* cli cli/filter cli/report
+cli/audit: base/* frontier/* cli cli/filter cli/report
 cli/verify: base/* filter storage/* frontier/* job/* service/* cli
-cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/status
+cli/export: base/* storage/* frontier/* crawler/* job/* service/* cli cli/status
 cli/import: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/run
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster service/* cli cli/control cli/report
 END
