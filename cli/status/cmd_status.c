@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/json_fields.h"
+#include "base/mem.h"
+#include "base/status.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/control/control_place.h"
@@ -18,11 +21,396 @@
 #include "cli/status/live_state.h"
 #include "cli/status/service_status.h"
 #include "cli/status/shards_status.h"
-#include "cli/status/status_memory.h"
-#include "cli/status/status_settings.h"
 #include "cli/status/stored_hosts.h"
-#include "cli/status/unresponsive.h"
+#include "config/config.h"
 #include "crawler/crawl_counters.h"
+#include "frontier/reader.h"
+#include "job/settings/memory_plan.h"
+#include "job/settings/settings.h"
+#include "job/settings/settings_json.h"
+#include "job/settings_applied.h"
+
+/* ---- hosts that did not respond, and the URLs that wait for them ---- */
+
+#define UNRESPONSIVE_MOST 100 /* most hosts listed */
+
+#define PRINTED           8
+#define LINE              1024
+
+struct silent_host {
+    uint32_t queue;
+    uint64_t queued;
+    struct queue_state state;
+};
+
+struct silent_hosts {
+    struct frontier_store *store;
+    struct silent_host at[UNRESPONSIVE_MOST];
+    size_t count;
+};
+
+/* Returns "connect" for "no_response:connect". NULL: the queue waits for
+ * another reason, or none. */
+static const char *reason_of(const struct queue_state *s, bool *given_up)
+{
+    const char *colon = strchr(s->reason, ':');
+    struct bytes word;
+
+    if (colon == NULL)
+        return NULL;
+    word = bytes_of(s->reason, (size_t)(colon - s->reason));
+    *given_up = bytes_is(word, QUEUE_GIVEN_UP);
+    return *given_up || bytes_is(word, QUEUE_SILENT) ? colon + 1 : NULL;
+}
+
+/* Keeps the longest queues, sorted. */
+static void take(void *ctx, uint32_t queue, const struct queue_state *s)
+{
+    struct silent_hosts *all = ctx;
+    struct silent_host h = {queue, frontier_store_pending(all->store, queue),
+                            *s};
+    size_t at;
+    bool given_up;
+
+    if (h.queued == 0 || reason_of(s, &given_up) == NULL)
+        return;
+    if (all->count < UNRESPONSIVE_MOST)
+        all->count++;
+    else if (all->at[all->count - 1].queued >= h.queued)
+        return;
+    for (at = all->count - 1; at > 0 && all->at[at - 1].queued < h.queued; at--)
+        all->at[at] = all->at[at - 1];
+    all->at[at] = h;
+}
+
+/* [{"host", "reason", "given_up", "queued"}], those with most URLs first. */
+static enum status unresponsive_json(struct reader *r, json_t **out)
+{
+    struct silent_hosts *all = xcalloc(1, sizeof *all);
+    enum status st;
+
+    all->store = r->store;
+    st = frontier_store_each_queue_state(r->store, take, all);
+    *out = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        const struct silent_host *h = &all->at[i];
+        bool given_up = false;
+        const char *reason = reason_of(&h->state, &given_up);
+        struct bytes crawl, key;
+
+        frontier_store_queue_name(r->store, h->queue, &crawl, &key);
+        json_array_append_new(*out,
+                              json_pack("{s:o, s:s, s:b, s:I}", "host",
+                                        json_stringn(key.at, key.len), "reason",
+                                        reason, "given_up", given_up, "queued",
+                                        (json_int_t)h->queued));
+    }
+    free(all);
+    return st;
+}
+
+static void unresponsive_print_one(const json_t *o)
+{
+    const json_t *host = json_object_get(o, "host");
+    uint64_t queued =
+        (uint64_t)json_integer_value(json_object_get(o, "queued"));
+    struct buf b;
+
+    buf_init(&b, LINE);
+    format_terminal(&b, bytes_of(json_string_value(host),
+                                 json_string_length(host)));
+    buf_add_str(&b, " did not respond (");
+    format_terminal(&b, bytes_of_str(
+                            json_string_value(json_object_get(o, "reason"))));
+    buf_add_str(&b, "), ");
+    format_count(&b, queued);
+    buf_addf(&b, " URL%s queued", queued == 1 ? "" : "s");
+    printf("  %s\n", buf_str(&b));
+    buf_fini(&b);
+}
+
+/* Prints a line for each of the first few on stdout. */
+static void unresponsive_print(const json_t *list)
+{
+    size_t n = json_array_size(list);
+
+    for (size_t i = 0; i < n && i < PRINTED; i++)
+        unresponsive_print_one(json_array_get(list, i));
+    if (n > PRINTED)
+        puts("  and more hosts that did not respond: --json lists them");
+}
+
+/* ---- the settings of the crawl ---- */
+
+/* ---- gathering ---- */
+
+/* Returns those settings that differ from `s` and were in force when the store
+ * was written last. */
+static json_t *of_run(struct reader *r, const struct crawl_settings *s,
+                      json_t *all)
+{
+    json_t *differ = json_object(), *was_all, *value;
+    struct crawl_settings was;
+    const char *name;
+    struct buf note;
+    bool there;
+
+    buf_init(&note, CONFIG_CEILING);
+    there = frontier_store_meta(r->store, "settings", &note) == STATUS_OK;
+    if (there) /* not known: a copy of `s` */
+        (void)settings_of_note(buf_bytes(&note), s, &was);
+    buf_fini(&note);
+    if (!there)
+        return differ;
+    was_all = settings_json(&was);
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(was_all, name, value)
+    {
+        if (!json_equal(value, json_object_get(all, name)))
+            json_object_set(differ, name, value);
+    }
+    json_decref(was_all);
+    settings_fini(&was);
+    return differ;
+}
+
+/* Sets `settings`, `secrets` and, if the last run had other settings,
+ * `settings_of_run` (docs/formats/status.md); or `settings_error` if they
+ * cannot be read. */
+static void status_set_settings(json_t *o, struct reader *r)
+{
+    struct crawl_settings s;
+    struct buf error;
+    json_t *all, *run;
+
+    settings_init(&s);
+    buf_init(&error, 65536);
+    if (settings_load(&s, r->dir, &error) == STATUS_OK) {
+        all = settings_json(&s);
+        run = of_run(r, &s, all);
+        json_object_set_new(o, "settings", all);
+        json_object_set_new(o, "secrets", settings_secrets_json(&s));
+        if (json_object_size(run) > 0)
+            json_object_set(o, "settings_of_run", run);
+        json_decref(run);
+    } else {
+        json_object_set_new(o, "settings_error", json_string(buf_str(&error)));
+    }
+    settings_fini(&s);
+    buf_fini(&error);
+}
+
+/* ---- printing ---- */
+
+static void add_value(struct buf *out, const json_t *v)
+{
+    const json_t *item;
+    size_t i;
+
+    if (json_is_string(v))
+        format_terminal(out,
+                        bytes_of(json_string_value(v), json_string_length(v)));
+    else if (json_is_integer(v))
+        buf_addf(out, "%lld", (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        buf_addf(out, "%g", json_real_value(v));
+    else if (json_is_boolean(v))
+        buf_add_str(out, json_is_true(v) ? "true" : "false");
+    else if (json_array_size(v) == 0)
+        buf_add_str(out, "none");
+    json_array_foreach(v, i, item)
+    {
+        if (i > 0)
+            buf_add_str(out, ", ");
+        add_value(out, item);
+    }
+}
+
+static void print_one(const json_t *o, const char *name, const json_t *value)
+{
+    const json_t *run =
+        json_object_get(json_object_get(o, "settings_of_run"), name);
+    struct buf line;
+
+    buf_init(&line, SIZE_MAX);
+    buf_addf(&line, "    %s: ", name);
+    add_value(&line, value);
+    if (run != NULL) {
+        buf_addf(&line, " (%s: ",
+                 json_object_get(o, "pid") != NULL ? "this run" : "last run");
+        add_value(&line, run);
+        buf_add_char(&line, ')');
+    }
+    puts(buf_str(&line));
+    buf_fini(&line);
+}
+
+static bool is_told(const json_t *o, const json_t *defaults, const char *name,
+                    const json_t *value)
+{
+    if (strcmp(name, "seeds") == 0 || strcmp(name, "input") == 0)
+        return false;
+    return !json_equal(value, json_object_get(defaults, name)) ||
+           json_object_get(json_object_get(o, "settings_of_run"), name) != NULL;
+}
+
+static void print_secrets(const json_t *names)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(names, i, name)
+    {
+        printf("    %s: set, but not shown\n", json_string_value(name));
+    }
+}
+
+/* Prints for people the settings that are not the defaults. */
+static void status_print_settings(const json_t *o)
+{
+    const json_t *error = json_object_get(o, "settings_error");
+    struct crawl_settings none;
+    const char *name;
+    json_t *defaults, *value;
+    struct buf safe;
+
+    if (error != NULL) {
+        buf_init(&safe, SIZE_MAX);
+        format_terminal(&safe, bytes_of_str(json_string_value(error)));
+        printf("  settings cannot be read: %s\n", buf_str(&safe));
+        buf_fini(&safe);
+        return;
+    }
+    settings_init(&none);
+    defaults = settings_json(&none);
+    puts("  settings that differ from the defaults");
+    json_object_foreach(json_object_get(o, "settings"), name, value)
+    {
+        if (is_told(o, defaults, name, value))
+            print_one(o, name, value);
+    }
+    print_secrets(json_object_get(o, "secrets"));
+    json_decref(defaults);
+    settings_fini(&none);
+}
+
+/*
+ * How --memory is divided and used.
+ *
+ * The shares follow from the settings; what is used of them, only the process
+ * that runs the crawl knows. The hot cache may use what the filter leaves of
+ * the two's share, and connections what the engine does not use, so their
+ * shares are what they may have now.
+ */
+
+enum { FILTER, HOT, EXACT, DATABASE, QUEUES, CONNECTIONS, BODIES, REST, PARTS };
+static const struct {
+    const char *name, *title;
+    const char *used; /* the counter that says so, or NULL */
+} parts[PARTS] = {
+    [FILTER] = {"filter", "filter", "memory_filter"},
+    [HOT] = {"hot_cache", "hot cache", "memory_hot"},
+    [EXACT] = {"exact_set", "exact set", "memory_exact"},
+    [DATABASE] = {"database", "database cache", "memory_database"},
+    [QUEUES] = {"queues", "queues and hosts", "memory_queues"},
+    [CONNECTIONS] = {"connections", "idle connections", NULL},
+    [BODIES] = {"bodies", "bodies under way", "memory_bodies"},
+    [REST] = {"rest", "code, stacks, parsers", NULL},
+};
+
+static void fill_shares(const struct memory_plan *p, const json_t *live,
+                        uint64_t share[PARTS])
+{
+    uint64_t filter =
+        (uint64_t)json_integer_value(json_object_get(live, parts[FILTER].used));
+    uint64_t engine =
+        (uint64_t)json_integer_value(json_object_get(live, "memory_bytes"));
+    uint64_t spare = engine < p->engine ? p->engine - engine : 0;
+
+    share[FILTER] = p->store.filter;
+    share[HOT] = filter < p->store.hot ? p->store.hot - filter : 0;
+    share[EXACT] = p->store.exact + p->store.delta;
+    share[DATABASE] = p->store.database;
+    share[QUEUES] = p->store.queues;
+    share[CONNECTIONS] = spare > p->connections ? spare : p->connections;
+    share[BODIES] = p->bodies;
+    share[REST] = p->rest;
+}
+
+static json_t *to_json(const struct memory_plan *p, const json_t *live)
+{
+    json_t *o = json_object(), *used, *part;
+    uint64_t share[PARTS];
+
+    fill_shares(p, live, share);
+    json_object_set_new(o, "limit", json_integer((json_int_t)p->limit));
+    for (int i = 0; i < PARTS; i++) {
+        part = json_object();
+        json_object_set_new(part, "share", json_integer((json_int_t)share[i]));
+        used =
+            parts[i].used != NULL ? json_object_get(live, parts[i].used) : NULL;
+        if (json_is_integer(used))
+            json_object_set(part, "used", used);
+        json_object_set_new(o, parts[i].name, part);
+    }
+    return o;
+}
+
+/* Sets "memory" of `o`. `live` is what the process says that runs the crawl
+ * (live_state.h), NULL if none does. Leaves it out if the settings cannot be
+ * read. */
+static void status_set_memory(json_t *o, struct reader *r, const json_t *live)
+{
+    struct crawl_settings s, run;
+    struct buf text;
+    struct memory_plan p;
+    bool known;
+
+    settings_init(&s);
+    buf_init(&text, (size_t)1 << 20);
+    known = settings_load(&s, r->dir, &text) == STATUS_OK;
+    p = memory_plan(s.memory_bytes, s.filter != FILTER_NONE);
+    buf_clear(&text);
+    if (known && live != NULL && /* of this run, --once included */
+        frontier_store_meta(r->store, "settings", &text) == STATUS_OK) {
+        (void)settings_of_note(buf_bytes(&text), &s, &run);
+        p = memory_plan(run.memory_bytes, run.filter != FILTER_NONE);
+        settings_fini(&run);
+    }
+    if (known)
+        json_object_set_new(o, "memory", to_json(&p, live));
+    buf_fini(&text);
+    settings_fini(&s);
+}
+
+/* NULL is fine */
+static void status_print_memory(const json_t *memory)
+{
+    struct buf line;
+
+    if (memory == NULL)
+        return;
+    buf_init(&line, 4096);
+    buf_add_str(&line, "  memory: at most ");
+    format_size(&line,
+                (uint64_t)json_integer_value(json_object_get(memory, "limit")));
+    buf_add_char(&line, '\n');
+    for (int i = 0; i < PARTS; i++) {
+        const json_t *part = json_object_get(memory, parts[i].name);
+        const json_t *used = json_object_get(part, "used");
+
+        buf_addf(&line, "    %s: ", parts[i].title);
+        if (used != NULL) {
+            format_size(&line, (uint64_t)json_integer_value(used));
+            buf_add_str(&line, " of ");
+        }
+        format_size(&line, (uint64_t)json_integer_value(
+                               json_object_get(part, "share")));
+        buf_add_char(&line, '\n');
+    }
+    fputs(buf_str(&line), stdout);
+    buf_fini(&line);
+}
 
 struct status_settings {
     bool json, hosts;

@@ -12,21 +12,133 @@
 #include "crawler/html/links.h"
 
 #include <libxml/parser.h>
+#include <libxml/xmlstring.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "crawler/html/css.h"
 #include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"
+#include "crawler/html/html_markup.h"
+#include "crawler/html/html_words.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/link_wants.h"
-#include "crawler/html/tag_values.h"
 #include "crawler/html/text_digest.h"
 #include "crawler/html/text_fold.h"
 #include "crawler/html/text_simhash.h"
 #include "crawler/html/xhtml.h"
 #include "crawler/robots/robots_tag.h"
+
+/*
+ * Attributes of one tag of the markup that html_filter.h writes,
+ * as libxml2 hands them out.
+ */
+
+/* The attributes of a start tag; at == NULL: it lacks this one. */
+struct tag_values {
+    struct bytes href, src, srcset, action, data, cite, content, http_equiv,
+        name, property, rel, type, style, data_src, data_srcset, poster, alt,
+        hreflang, background, imagesrcset, srcdoc;
+};
+
+static struct bytes *value_place(struct tag_values *v, enum html_word w)
+{
+    switch (w) {
+    case WORD_HREF:
+        return &v->href;
+    case WORD_SRC:
+        return &v->src;
+    case WORD_SRCSET:
+        return &v->srcset;
+    case WORD_ACTION:
+        return &v->action;
+    case WORD_DATA:
+        return &v->data;
+    case WORD_CITE:
+        return &v->cite;
+    case WORD_CONTENT:
+        return &v->content;
+    case WORD_HTTP_EQUIV:
+        return &v->http_equiv;
+    case WORD_NAME:
+        return &v->name;
+    case WORD_PROPERTY:
+        return &v->property;
+    case WORD_REL:
+        return &v->rel;
+    case WORD_TYPE:
+        return &v->type;
+    case WORD_STYLE:
+        return &v->style;
+    case WORD_DATA_SRC:
+        return &v->data_src;
+    case WORD_DATA_SRCSET:
+        return &v->data_srcset;
+    case WORD_POSTER:
+        return &v->poster;
+    case WORD_ALT:
+        return &v->alt;
+    case WORD_HREFLANG:
+        return &v->hreflang;
+    case WORD_BACKGROUND:
+        return &v->background;
+    case WORD_IMAGESRCSET:
+        return &v->imagesrcset;
+    case WORD_SRCDOC:
+        return &v->srcdoc;
+    default:
+        return NULL;
+    }
+}
+
+/* libxml2 gives each attribute as five pointers: local name, prefix, namespace,
+ * where the value begins, where it ends. The value stands in libxml2's input.
+ */
+#define ATT_PARTS 5
+
+static struct bytes raw_value(const xmlChar *const *att)
+{
+    return bytes_of(att[3], (size_t)(att[4] - att[3]));
+}
+
+/* `room` must not move. */
+static struct bytes decoded_value(struct buf *room, struct bytes raw)
+{
+    size_t at = room->len;
+
+    if (!html_markup_is_coded(raw))
+        return raw;
+    html_markup_read(room, raw);
+    return bytes_of(room->at + at, room->len - at);
+}
+
+/* Reads `count` attributes in the form of startElementNsSAX2Func. Values that
+ * are written in codes (html_markup.h) are decoded into `room`, which is
+ * cleared first; the others stay where they are. All are empty if `room` has no
+ * room.
+ */
+static struct tag_values tag_values_of(struct buf *room,
+                                       const xmlChar *const *atts, int count)
+{
+    struct tag_values v = {0};
+    size_t total = 0;
+
+    for (int i = 0; i < count; i++)
+        total += raw_value(atts + i * ATT_PARTS).len;
+    buf_clear(room);
+    if (buf_room(room, total) == NULL)
+        return v;
+    for (int i = 0; i < count; i++, atts += ATT_PARTS) {
+        struct bytes name = bytes_of_str((const char *)atts[0]);
+        struct bytes *place = value_place(&v, html_word_of(name));
+
+        if (place != NULL)
+            *place = decoded_value(room, raw_value(atts));
+    }
+    return v;
+}
 
 #define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
 #define TEXT_CEILING   ((size_t)256 << 20) /* most octets of a decoded page */

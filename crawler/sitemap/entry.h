@@ -2,7 +2,7 @@
  * entry.h - an entry of a sitemap or feed while it is being read.
  *
  * Gathers the text of its fields, and passes the entry on when it ends. The
- * names of fields differ by format (sitemap.c, feed.c); their handling does
+ * names of fields differ by format (sitemap.c); their handling does
  * not. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_SITEMAP_ENTRY_H

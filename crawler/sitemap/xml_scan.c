@@ -14,16 +14,239 @@
  */
 #include "crawler/sitemap/xml_scan.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "crawler/html/xml_prolog.h"
 #include "crawler/sitemap/xml_entities.h"
-#include "crawler/sitemap/xml_namespaces.h"
-#include "crawler/sitemap/xml_tag.h"
+
+/*
+ * One tag of tolerant XML: its extent, name and attributes.
+ *
+ * No state and no allocation; everything is borrowed from the input.
+ */
+
+struct xml_tag {
+    struct bytes name;                     /* as written */
+    bool empty;                            /* <name/> */
+    struct xml_attr attrs[XML_ATTRS_MOST]; /* references not replaced yet */
+    size_t attr_count;
+};
+
+enum xml_tag_kind {
+    XML_TAG_START,
+    XML_TAG_END,  /* </name>: attributes do not count */
+    XML_TAG_NONE, /* the `<` begins no tag */
+    XML_TAG_MORE  /* its end has not come yet; never if `final` */
+};
+
+/* May this octet begin a name? Every octet over 0x7f counts as a letter. */
+static bool begins_name(char c)
+{
+    return ascii_is_letter(c) || c == '_' || c == ':' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Does this octet end a name? */
+static bool ends_name(char c)
+{
+    return ascii_is_space(c) || c == '/' || c == '>' || c == '=' || c == '<' ||
+           c == '"' || c == '\'';
+}
+
+/* ---- extent ---------------------------------------------------------------*/
+
+/* The length of the tag in `in`, with its `>` if it has one; 0: not complete
+ * yet. */
+static size_t tag_length(struct bytes in, bool final)
+{
+    size_t first_gt = 0; /* after the first `>`, in quotes or not */
+    char quote = '\0';
+
+    for (size_t i = 1; i < in.len; i++) {
+        char c = in.at[i];
+
+        if (c == '<')
+            return first_gt > 0 ? first_gt : i;
+        if (c == '>' && first_gt == 0)
+            first_gt = i + 1;
+        if (c == '>' && quote == '\0')
+            return i + 1;
+        if (quote != '\0')
+            quote = c == quote ? '\0' : quote;
+        else if ((c == '"' || c == '\'') &&
+                 (in.at[i - 1] == '=' || ascii_is_space(in.at[i - 1])))
+            quote = c;
+    }
+    if (!final)
+        return 0;
+    return first_gt > 0 ? first_gt : in.len;
+}
+
+/* ---- content --------------------------------------------------------------*/
+
+static struct bytes cut_name(struct bytes *s)
+{
+    struct bytes name = bytes_of(s->at, 0);
+
+    while (name.len < s->len && !ends_name(s->at[name.len]))
+        name.len++;
+    *s = bytes_skip(*s, name.len);
+    return name;
+}
+
+/* Cuts a value: quoted, or up to white space. */
+static struct bytes cut_value(struct bytes *s)
+{
+    struct bytes value = bytes_of(s->at, 0);
+    const char *end;
+
+    if (s->len > 0 && (s->at[0] == '"' || s->at[0] == '\'')) {
+        end = memchr(s->at + 1, s->at[0], s->len - 1);
+        value = bytes_skip(*s, 1);
+        if (end != NULL)
+            value.len = (size_t)(end - value.at);
+        *s = bytes_skip(*s, value.len + 1 + (end != NULL));
+        return value;
+    }
+    while (value.len < s->len && !ascii_is_space(s->at[value.len]))
+        value.len++;
+    *s = bytes_skip(*s, value.len);
+    return value;
+}
+
+static void read_attrs(struct bytes s, struct xml_tag *tag)
+{
+    tag->attr_count = 0;
+    for (;;) {
+        struct xml_attr a = {.value = bytes_of(NULL, 0)};
+
+        s = bytes_skip_space(s);
+        if (s.len == 0)
+            return;
+        a.name = cut_name(&s);
+        s = bytes_skip_space(s);
+        if (s.len > 0 && s.at[0] == '=') {
+            s = bytes_skip_space(bytes_skip(s, 1));
+            a.value = cut_value(&s);
+        } else if (a.name.len == 0) {
+            s = bytes_skip(s, 1); /* skip a stray octet */
+        }
+        if (a.name.len > 0 && tag->attr_count < XML_ATTRS_MOST)
+            tag->attrs[tag->attr_count++] = a;
+    }
+}
+
+/* Reads the tag at the start of `in`, which is a `<`. *length: its octets. A
+ * tag ends at a `>` outside quotes. A `<` inside a tag means that a quote was
+ * left open: then the tag ends at its first `>`, or before the `<`. `final`:
+ * the same applies to the end of the input. */
+static enum xml_tag_kind xml_tag_read(struct bytes in, bool final,
+                                      struct xml_tag *tag, size_t *length)
+{
+    bool end_tag = in.len > 1 && in.at[1] == '/';
+    struct bytes inside = bytes_skip(in, (size_t)1 + end_tag);
+
+    if (inside.len == 0)
+        return final ? XML_TAG_NONE : XML_TAG_MORE;
+    if (!begins_name(inside.at[0]))
+        return XML_TAG_NONE;
+    *length = tag_length(in, final);
+    if (*length == 0)
+        return XML_TAG_MORE;
+    inside.len = *length - 1 - end_tag;
+    if (inside.at[inside.len - 1] == '>')
+        inside.len--;
+    tag->name = cut_name(&inside);
+    if (end_tag)
+        return XML_TAG_END;
+    tag->empty = inside.len > 0 && inside.at[inside.len - 1] == '/';
+    if (tag->empty)
+        inside.len--;
+    read_attrs(inside, tag);
+    return XML_TAG_START;
+}
+
+/*
+ * Which namespace a prefix stands for, element by element.
+ *
+ * Namespaces in XML 1.0. An undeclared prefix has no namespace. Declarations
+ * past XML_BINDINGS_MOST in force, and those longer than XML_NS_MOST octets,
+ * are ignored. One thread at a time.
+ */
+
+enum { XML_BINDINGS_MOST = 64 };
+#define XML_NS_MOST ((size_t)1024)
+
+struct xml_namespaces { /* all zero to begin with */
+    struct {
+        char *prefix, *ns;
+        size_t depth; /* of the element that declares it */
+    } bindings[XML_BINDINGS_MOST];
+    size_t count;
+};
+
+/* Records an attribute of the element at `depth`, if it is xmlns or xmlns:p. */
+static void xml_namespaces_bind(struct xml_namespaces *n,
+                                const struct xml_attr *a, size_t depth)
+{
+    static const char xmlns[] = "xmlns";
+    struct bytes prefix;
+
+    if (!bytes_starts_with(a->name, xmlns) || n->count == XML_BINDINGS_MOST ||
+        a->name.len + a->value.len > XML_NS_MOST)
+        return;
+    prefix = bytes_skip(a->name, sizeof xmlns - 1);
+    if (prefix.len > 0 && prefix.at[0] != ':')
+        return;
+    if (prefix.len > 0)
+        prefix = bytes_skip(prefix, 1);
+    n->bindings[n->count].prefix = xstrndup(prefix.at, prefix.len);
+    n->bindings[n->count].ns = xstrndup(a->value.at, a->value.len);
+    n->bindings[n->count].depth = depth;
+    n->count++;
+}
+
+/* Forgets what elements at `depth` and deeper declared; 0: everything. */
+static void xml_namespaces_forget(struct xml_namespaces *n, size_t depth)
+{
+    while (n->count > 0 && n->bindings[n->count - 1].depth >= depth) {
+        n->count--;
+        free(n->bindings[n->count].prefix);
+        free(n->bindings[n->count].ns);
+    }
+}
+
+static struct bytes namespace_of(const struct xml_namespaces *n,
+                                 struct bytes prefix)
+{
+    for (size_t i = n->count; i > 0; i--)
+        if (bytes_is(prefix, n->bindings[i - 1].prefix))
+            return bytes_of_str(n->bindings[i - 1].ns);
+    return bytes_of(NULL, 0);
+}
+
+/* An element's name as written, with its namespace in force; borrowed from
+ * `written`, and from `n` until that element is forgotten. */
+static struct xml_name xml_namespaces_resolve(const struct xml_namespaces *n,
+                                              struct bytes written)
+{
+    struct xml_name name = {.local = written};
+    const char *colon = memchr(written.at, ':', written.len);
+
+    if (colon != NULL) {
+        name.prefix = bytes_of(written.at, (size_t)(colon - written.at));
+        name.local = bytes_skip(written, name.prefix.len + 1);
+    }
+    name.ns = namespace_of(n, name.prefix);
+    return name;
+}
 
 /* Most text in one callback; also the most that a push adds to `pending` at
  * once. */

@@ -41,7 +41,6 @@
  *   frontier_settle.c   what becomes of the URL and its host by it
  *   frontier_import.c   URLs as another crawler had them
  *   frontier_log.c      lines for --verbose and --decisions
- *   retry_failed.c      failed URLs that a person wants tried again
  *   removal.c           removes URLs from their queues
  *   external.c, external_settle.c  URLs that other programs fetch
  *

@@ -6,7 +6,6 @@
  *   http_head.c      refuses heads that servers read differently
  *   http_guard.c     access checks
  *   http_answer.c    makes answers and problems and sends them
- *   http_lost.c      gives back leases not delivered
  *   http_conns.c     connections: their places, their deadlines
  *   http_tls.c       certificates, and reloading them
  *   http_text.c      paths, queries, times, names

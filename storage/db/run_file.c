@@ -17,13 +17,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
-
 #include <xxhash.h>
 
 #include "base/fault.h"
@@ -31,8 +33,56 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/packed.h"
-#include "storage/db/run_growth.h"
 #include "storage/db/run_space.h"
+
+/* ---- How a file of runs grows ---- */
+
+#define LEAST     1024 /* pages from which on it grows by more at once */
+#define STEP      64   /* pages, at least */
+#define STEP_MOST (4 * STEP)
+
+/* One write of zeroes from `at` to `end`, at most STEP_MOST pages. */
+static bool write_zeroes(int fd, off_t at, off_t end)
+{
+    static unsigned char zeroes[STEP * RUN_PAGE];
+    struct iovec parts[STEP_MOST / STEP];
+    int n = 0;
+
+    for (off_t from = at; from < end; n++) {
+        off_t some =
+            end - from < STEP * RUN_PAGE ? end - from : STEP * RUN_PAGE;
+
+        parts[n] = (struct iovec){zeroes, (size_t)some};
+        from += some;
+    }
+    return pwritev(fd, parts, n, at) == end - at;
+}
+
+/* Lengthens a file that needs `pages` pages (RUN_PAGE octets each), if it is
+ * large, by zeroes up to the next multiple of a step of about a sixteenth of
+ * it. Steps are written at once, and a kernel that can (ext4 since Linux 6.16,
+ * XFS since 5.18) then has their pages in its cache as large folios, in which
+ * it finds a block sooner; the pages of runs, which lie here and there, it
+ * would have one by one. Returns the pages that need no call any more, at least
+ * `pages`, or 0 if nothing was done. If writing fails, the write that needs the
+ * room meets the error too. */
+static off_t run_growth(int fd, off_t pages)
+{
+    off_t step = STEP, upto;
+    struct stat s;
+
+    if (pages < LEAST || fstat(fd, &s) != 0)
+        return 0;
+    while (step < STEP_MOST && step * 2 <= pages / 16)
+        step *= 2;
+    upto = (pages + step - 1) / step * step;
+    for (off_t at = s.st_size, end; at < upto * RUN_PAGE; at = end) {
+        end = (at / (step * RUN_PAGE) + 1) * step * RUN_PAGE;
+        if (!write_zeroes(fd, at, end))
+            break;
+    }
+    return upto;
+}
 
 #define CHUNK 64 /* pages in one read or write */
 

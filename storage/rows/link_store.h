@@ -3,8 +3,8 @@
  *
  * With --record links the links of a page become a row of table link_list, in
  * the transaction that makes the page done: for each link, repeats included,
- * where it leads and its kind (link_list.h; one that was dropped for its URL
- * leads nowhere), and what the page says of it (link_said.h). Links are
+ * where it leads and its kind (one that was dropped for its URL leads
+ * nowhere), and what the page says of it (link_said.h). Links are
  * numbered from 1 on; a list has the number of its first one. Lists are
  * appended, about 9 octets a link without what is said, without an index; they
  * go when their fetch does (history.h). Finding the links to a URL therefore

@@ -5,10 +5,211 @@
  * Each index is opened when it is asked for. It names rows by their numbers,
  * and may name one that history.c has removed; so it asks which are there.
  */
+
 #include "base/logger.h"
-#include "storage/rows/page_body.h"
-#include "storage/rows/page_near.h"
+#include "storage/db/db_row.h"
+#include "storage/index/body_index.h"
+#include "storage/index/exact_set.h"
+#include "storage/index/near_index.h"
+#include "storage/rows/fetch_columns.h"
+#include "storage/rows/page_store.h"
 #include "storage/rows/page_store_impl.h"
+
+/*
+ * Pages whose text is nearly that of an earlier one.
+ *
+ * The index of fingerprints (near_index.h), kept up with the rows of table fetch.
+ */
+
+struct near_index;
+
+static enum status near_replay(struct near_index *x, struct db *d)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st =
+        db_prepare(d, &q,
+                   "SELECT seq, text_print FROM fetch WHERE seq > ?"
+                   " AND text_print IS NOT NULL ORDER BY seq");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)near_index_upto(x));
+    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
+
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK)
+            st = near_index_add(x, (uint64_t)sqlite3_column_int64(q, 1), seq);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Opens the index and adds the rows up to `last_seq` that it lacks; `rows`:
+ * which there are. */
+static enum status page_near_open(struct near_index **out, struct db *d,
+                                  uint64_t memory, uint64_t last_seq,
+                                  const struct exact_set_rows *rows)
+{
+    struct near_index *x = NULL;
+    enum status st = near_index_open(&x, d, memory, rows);
+
+    if (st == STATUS_OK)
+        st = near_index_check_upto(x, last_seq);
+    if (st == STATUS_OK)
+        st = near_replay(x, d);
+    if (st != STATUS_OK) {
+        near_index_close(x);
+        return st;
+    }
+    *out = x;
+    return STATUS_OK;
+}
+
+/* What a row names, against what the index finds. A row with the body of an
+ * earlier one names that by `same` alone. Once rows have been removed, a row
+ * that outlives its URL's history names none (history.h), and where the first
+ * row with a fingerprint is gone, opening may have found a later one. */
+static bool agrees(uint64_t seq, uint64_t near, bool same, uint64_t found,
+                   uint64_t thinned)
+{
+    if (same)
+        return found <= seq && (found != 0 || seq <= thinned);
+    if (thinned == 0)
+        return found == (near != 0 ? near : seq);
+    return found <= seq && (found != 0 || (near == 0 && seq <= thinned));
+}
+
+static enum status check_row(struct near_index *x, sqlite3_stmt *q,
+                             uint64_t thinned)
+{
+    struct db_row r = db_row(q);
+    uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
+    uint64_t near = db_row_count(&r, 2, DB_ID_MOST);
+    bool same = sqlite3_column_type(q, 3) != SQLITE_NULL;
+    enum status st = db_row_check(&r, "fetch");
+
+    if (st == STATUS_OK)
+        st = near_index_find(x, (uint64_t)sqlite3_column_int64(q, 1), &found);
+    if (st != STATUS_OK)
+        return st;
+    if (agrees(seq, near, same, found, thinned))
+        return STATUS_OK;
+    log_error("the index of fingerprints does not agree with a row",
+              "seq=%llu near=%llu indexed=%llu", (unsigned long long)seq,
+              (unsigned long long)near, (unsigned long long)found);
+    return STATUS_DAMAGED;
+}
+
+/* Checks the index, and that each row names the row it finds. `last_seq`: the
+ * last row; of rows up to `thinned` others may have been removed.
+ * STATUS_DAMAGED with one log line. */
+static enum status page_near_verify(struct near_index *x, struct db *d,
+                                    uint64_t last_seq, uint64_t thinned)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = near_index_verify(x, last_seq);
+
+    if (st == STATUS_OK)
+        st = db_prepare(d, &q,
+                        "SELECT seq, text_print, near, same FROM fetch"
+                        " WHERE text_print IS NOT NULL");
+    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK)
+        st = check_row(x, q, thinned);
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/*
+ * Pages whose body an earlier one had.
+ *
+ * The index of bodies (body_index.h), kept up with the
+ * rows of table fetch.
+ */
+
+struct body_index;
+
+/* Adds rows past those in the index's pages; a repeat names the first row. */
+static enum status replay(struct body_index *x, struct db *d, bool removed)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(d, &q,
+                                "SELECT seq, digest FROM fetch WHERE seq > ?"
+                                " AND digest IS NOT NULL AND same IS NULL"
+                                " ORDER BY seq");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)body_index_upto(x));
+    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
+
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK)
+            st = body_index_replay(x, fetch_digest(q, 1), seq, removed);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Opens the index and adds the rows up to `last_seq` that it lacks; `rows`:
+ * which there are; `removed`: some may have been removed. */
+static enum status page_body_open(struct body_index **out, struct db *d,
+                                  uint64_t memory, uint64_t last_seq,
+                                  const struct exact_set_rows *rows,
+                                  bool removed)
+{
+    struct body_index *x = NULL;
+    enum status st = body_index_open(&x, d, memory, rows);
+
+    if (st == STATUS_OK)
+        st = body_index_check_upto(x, last_seq);
+    if (st == STATUS_OK)
+        st = replay(x, d, removed);
+    if (st != STATUS_OK) {
+        body_index_close(x);
+        return st;
+    }
+    *out = x;
+    return STATUS_OK;
+}
+
+/* Checks that the index has each row with a body, or the row it names. */
+static enum status check_rows(struct body_index *x, struct db *d)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(d, &q,
+                                "SELECT seq, digest, same FROM fetch"
+                                " WHERE digest IS NOT NULL");
+
+    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
+        uint64_t same = db_row_count(&r, 2, DB_ID_MOST);
+
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK)
+            st = body_index_find(x, fetch_digest(q, 1), &found);
+        if (st == STATUS_OK && found != (same != 0 ? same : seq)) {
+            log_error("the index of bodies does not agree with a row",
+                      "seq=%llu first=%llu indexed=%llu",
+                      (unsigned long long)seq, (unsigned long long)same,
+                      (unsigned long long)found);
+            st = STATUS_DAMAGED;
+        }
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Checks the index, and that it has each row with a body, or the row that it
+ * names. STATUS_DAMAGED with one log line. */
+static enum status page_body_verify(struct body_index *x, struct db *d)
+{
+    enum status st = body_index_verify(x);
+
+    return st == STATUS_OK ? check_rows(x, d) : st;
+}
 
 #define VERIFY_MEMORY (UINT64_C(4) << 20)
 
