@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "cluster/cluster_control.h"
 #include "cluster/shard_message.h"
 #include "config/config.h"
@@ -17,6 +19,7 @@
 
 #define INIT_MS   90000
 #define COMMIT_MS 60000
+#define LOOK      (50 * NS_PER_MS)
 
 struct making {
     struct crawl_settings *s;
@@ -121,6 +124,23 @@ static enum status send_all(struct making *m)
                            : st;
 }
 
+/* A transaction is answered for before its end is written to all topics, and
+ * nobody else reads it until then. */
+static enum status wait_until_there(const struct kafka_access *a,
+                                    const char *name, struct buf *why)
+{
+    const struct timespec moment = {.tv_nsec = LOOK};
+    int64_t until = clock_mono() + COMMIT_MS * NS_PER_MS;
+    struct cluster_control *c = NULL;
+    enum status st;
+
+    while ((st = cluster_control_open(&c, a, name, why)) == STATUS_NOT_FOUND &&
+           clock_mono() < until)
+        nanosleep(&moment, NULL);
+    cluster_control_close(c);
+    return st;
+}
+
 /* Is there a crawl of that name? The producer's id keeps a second one from
  * being made at the same moment. */
 static enum status refuse_second(const struct kafka_access *a, const char *name,
@@ -159,6 +179,8 @@ enum status cluster_make(const struct kafka_access *a, const char *name,
         st = refuse_second(a, name, why);
     if (st == STATUS_OK)
         st = send_all(&m);
+    if (st == STATUS_OK)
+        st = wait_until_there(a, name, why);
     kafka_producer_close(m.p);
     buf_fini(&id);
     buf_fini(&m.urls);
