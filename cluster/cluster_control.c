@@ -222,6 +222,7 @@ static enum status read_all(struct cluster_control *c, struct buf *why)
 
     for (int waited = 0; !kafka_reader_is_at_end(c->reader);) {
         st = kafka_reader_next(c->reader, 100, &m, why);
+        waited = st == STATUS_OK ? 0 : waited;
         if (st == STATUS_OK)
             take(c, &m);
         else if (st != STATUS_NOT_FOUND)

@@ -278,6 +278,7 @@ static enum status read_rows(struct restore *r, struct kafka_reader *in,
 
     for (int waited = 0; !kafka_reader_is_at_end(in);) {
         st = kafka_reader_next(in, 100, &m, why);
+        waited = st == STATUS_OK ? 0 : waited;
         if (st == STATUS_OK)
             st = take_row(r, &m);
         else if (st == STATUS_NOT_FOUND && (waited += 100) < INIT_MS)
