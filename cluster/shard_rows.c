@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file/file.h"
@@ -218,7 +219,7 @@ const struct db_follower *shard_rows_follower(struct shard_rows *r)
 struct restore {
     struct shard_rows *of;
     const char *dir;
-    struct buf path, *note;
+    struct buf path, manifest, *note;
     struct db *d;
     struct changelog *log;
     bool had; /* the directory has rows of its own */
@@ -289,18 +290,29 @@ static enum status read_rows(struct restore *r, struct kafka_reader *in,
     return STATUS_OK;
 }
 
+/* After a clean stop a store knows that none of its hosts was asked since. Not
+ * so if another process has had the shard. */
+static enum status note_others(struct restore *r)
+{
+    struct manifest m;
+    enum status st = manifest_load(buf_str(&r->manifest), &m);
+
+    if (st != STATUS_OK || !m.clean)
+        return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    m.clean = false;
+    return manifest_save(buf_str(&r->manifest), &m);
+}
+
 static enum status write_manifest(struct restore *r)
 {
     struct manifest m = {.generation = 1,
                          .written_at_ms = clock_wall_ms(),
                          .state = "stopped"};
     int64_t urls = 0, fetches = 0;
-    struct buf id, path;
+    struct buf id;
     enum status st;
 
     buf_init(&id, 64);
-    buf_init(&path, 4096);
-    buf_addf(&path, "%s/manifest", r->dir);
     st = read_meta(r->d, "store_id", &id);
     if (st == STATUS_OK)
         st = db_number(r->d, "SELECT ifnull(max(id), 0) FROM url", &urls);
@@ -310,9 +322,8 @@ static enum status write_manifest(struct restore *r)
     m.fetches = (uint64_t)fetches;
     snprintf(m.store_id, sizeof m.store_id, "%s", buf_str(&id));
     if (st == STATUS_OK)
-        st = manifest_save(buf_str(&path), &m);
+        st = manifest_save(buf_str(&r->manifest), &m);
     buf_fini(&id);
-    buf_fini(&path);
     return st;
 }
 
@@ -341,11 +352,34 @@ static enum status end_restore(struct restore *r, int64_t offset)
         st = read_meta(r->d, META_NOTE, r->note);
         st = st == STATUS_NOT_FOUND ? STATUS_OK : st;
     }
+    if (st == STATUS_OK && r->rows > 0)
+        st = note_others(r);
     if (st == STATUS_OK)
         st = db_commit(r->d);
     if (st == STATUS_OK && !r->had)
         st = write_manifest(r);
     return st;
+}
+
+/* A store has a manifest once its first rows are in Kafka, or all that Kafka had
+ * are in it. What was left of one by a kill before that is of no use. */
+static bool has_store(struct restore *r)
+{
+    static const char *const parts[] = {"-wal", "-shm", ""};
+    uint64_t size;
+    struct buf part;
+
+    if (file_size(buf_str(&r->path), &size) == STATUS_OK &&
+        file_size(buf_str(&r->manifest), &size) == STATUS_OK)
+        return true;
+    buf_init(&part, 4096);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buf_clear(&part);
+        buf_addf(&part, "%s%s", buf_str(&r->path), parts[i]);
+        (void)unlink(buf_str(&part));
+    }
+    buf_fini(&part);
+    return false;
 }
 
 /* Where the rows of the directory end in NAME.state. */
@@ -394,16 +428,18 @@ enum status shard_rows_restore(struct shard_rows *r, const char *dir,
                                bool *there, struct buf *note, struct buf *why)
 {
     struct restore x = {.of = r, .dir = dir, .note = note};
-    uint64_t size;
     enum status st;
 
     buf_init(&x.path, 4096);
     buf_addf(&x.path, "%s/frontier.db", dir);
-    x.had = file_size(buf_str(&x.path), &size) == STATUS_OK;
+    buf_init(&x.manifest, 4096);
+    buf_addf(&x.manifest, "%s/manifest", dir);
+    x.had = has_store(&x);
     st = restore(&x, why);
     *there = x.had || x.rows > 0;
     r->whole = !*there;
     buf_fini(&x.path);
+    buf_fini(&x.manifest);
     if (st == STATUS_OK && x.rows > 0)
         log_info("rows were read from Kafka", "shard=%" PRIu32 " rows=%" PRIu64,
                  r->o.number.number, x.rows);
