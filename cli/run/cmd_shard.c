@@ -73,6 +73,8 @@ static enum status begin_again(struct part *p)
     if (st != STATUS_OK)
         return st;
     settings_fini(&was);
+    if (!known) /* its first process ended before it noted this */
+        return begin_new(p);
     return settings_put_in_force(p->engine, &p->c, &p->s);
 }
 
