@@ -437,7 +437,9 @@ static int watch(struct worker *w, struct kafka_member *m)
         return w->code;
     }
     tell(w, "finished");
-    return sum(w).seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
+    return sum(w).queued > 0         ? EXIT_LIMIT
+           : sum(w).seeds_failed > 0 ? EXIT_SEEDS
+                                     : EXIT_DONE;
 }
 
 static bool share_memory(struct worker *w)
