@@ -213,7 +213,7 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 # in for, which it defines with sim_ before their names, are renamed in the
 # objects of the program, and main is.
 SIM_OBJ := $(patsubst %.c,$B/%.o,$(wildcard tests/sim/*.c))
-SIM_CALLS := $(patsubst %,$B/tests/sim/%.o,files sockets threads network memory)
+SIM_CALLS := $(patsubst %,$B/tests/sim/%.o,files sockets threads network memory crowd)
 $B/tests/sim/%.o: EXTRA_CFLAGS = -Wno-missing-prototypes
 $(SIM_OBJ): | $(GEN_H)
 $B/sim.calls: $(SIM_CALLS)
@@ -325,8 +325,8 @@ check-releases: ## README's commands in a fresh Debian 12, build and unit tests 
 
 # The simulator: see docs/testing.md.
 .PHONY: sim sim-faults check-sim
-sim: $B/sim ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1)
-	$(Q)LD_BIND_NOW=1 $< $(or $(SEED),-n $(or $(N),1000) $(FROM))
+sim: $B/sim ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1, KIND=shards)
+	$(Q)LD_BIND_NOW=1 $< $(or $(SEED),-n $(or $(N),1000) $(or $(FROM),$(if $(KIND),16,1)) $(if $(KIND),16))
 
 check-sim: $B/sim ## some seeds of the simulator, and that a seed does the same twice
 	$(Q)for i in 1 2; do { $< 11; $< 12; } >$B/sim.trace.$$i 2>&1; done; cmp $B/sim.trace.1 $B/sim.trace.2

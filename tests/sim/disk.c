@@ -527,6 +527,20 @@ void disk_process_ended(void)
     }
 }
 
+void disk_life_ended(unsigned life)
+{
+    for (struct inode *i = world->disk->all; i != NULL; i = i->next) {
+        if (i->flock_life == life)
+            i->flock_life = 0;
+        if (i->lock_life == life)
+            i->lock_life = 0;
+        if (vfs_is_of(i->locks, life)) {
+            vfs_forget(i->locks);
+            i->locks = NULL;
+        }
+    }
+}
+
 /* Writes a part of what was not synced to the platter. */
 static void settle_file(struct inode *i, struct dice *dice)
 {

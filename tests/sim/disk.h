@@ -116,6 +116,8 @@ int disk_step(const char *what);
 
 /* The process has ended: its locks are gone. */
 void disk_process_ended(void);
+/* The same of one of several. */
+void disk_life_ended(unsigned life);
 /* Of what was not synced any part is lost. */
 void disk_power_cut(struct dice *);
 

@@ -36,12 +36,8 @@
 
 int urlweir_main(int argc, char **argv);
 
-/* Shared with the child. */
-struct between {
-    char why[1000];
-};
-
-static struct between *between;
+#define WHY_MOST 1000
+static char *faulty_why; /* shared with the child */
 static uint64_t kill_at;
 static int64_t second; /* of simulated time, and the steps before it */
 static uint64_t second_began;
@@ -99,11 +95,11 @@ _Noreturn void life_end_badly(const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(between->why, sizeof between->why, fmt, args);
+    vsnprintf(faulty_why, WHY_MOST, fmt, args);
     va_end(args);
-    TELL("faulty: %s", between->why);
+    TELL("faulty: %s", faulty_why);
     if (reader_is_self())
-        reader_end(FAULTY_STATUS, between->why);
+        reader_end(FAULTY_STATUS, faulty_why);
     _exit(FAULTY_STATUS);
 }
 
@@ -221,6 +217,14 @@ _Noreturn static void live(struct dice dice)
     _exit(status);
 }
 
+_Noreturn void life_live(const struct life_order *o, struct dice dice,
+                         char *why)
+{
+    order = o;
+    faulty_why = why;
+    live(dice);
+}
+
 /* ---- around it ---- */
 
 void life_prepare(void)
@@ -257,8 +261,8 @@ static void judge(int status, struct life_result *r)
             buf_addf(&r->why, "it ended by signal %d (%s)", WTERMSIG(status),
                      strsignal(WTERMSIG(status)));
         else
-            buf_add_str(&r->why, between->why[0] != '\0'
-                                     ? between->why
+            buf_add_str(&r->why, faulty_why[0] != '\0'
+                                     ? faulty_why
                                      : "a sanitizer ended it");
     }
 }
@@ -282,7 +286,7 @@ void life_run(const struct life_order *o, struct dice dice,
     d->full_to = o->faults.full_to;
     world->allocations = 0;
     world->no_memory = false;
-    between = world_get(sizeof *between);
+    faulty_why = world_get(WHY_MOST);
     order = o;
     if (reads)
         reader_prepare();
@@ -299,7 +303,7 @@ void life_run(const struct life_order *o, struct dice dice,
     read_back(out, &r->out);
     read_back(err, &r->err);
     judge(status, r);
-    world_put(between, sizeof *between);
+    world_put(faulty_why, WHY_MOST);
     r->steps = world->steps;
     r->disk_ops = d->ops;
     r->disk_failed = d->failed;

@@ -84,6 +84,11 @@ void life_prepare(void);
 void life_run(const struct life_order *, struct dice dice,
               struct life_result *out);
 
+/* The life of a process that was forked for it; `why` has room for 1000 octets,
+ * for what makes it a finding. */
+_Noreturn void life_live(const struct life_order *, struct dice dice,
+                         char *why);
+
 /* ---- what the simulated system calls, within a life ---- */
 
 /* Counts a step, at which the life may end. */

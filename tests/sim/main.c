@@ -3,8 +3,8 @@
  * main.c - the simulator: one seed with a trace, or many.
  *
  *     sim SEED             the trace on standard error
- *     sim -n COUNT [FROM]  COUNT seeds from FROM on, 1 by default
- *     sim -f COUNT [FROM]  the same until one fails
+ *     sim -n COUNT [FROM [STEP]]  COUNT seeds from FROM on, 1 by default
+ *     sim -f COUNT [FROM [STEP]]  the same until one fails
  *
  * Many seeds are played by two processes that share out the numbers; each
  * process runs one life of `urlweir` at a time. See docs/testing.md.
@@ -31,6 +31,7 @@
 /* Shared by the players. */
 struct board {
     _Atomic uint64_t next, last;
+    uint64_t step;
     _Atomic uint64_t played, acts, requests;
     _Atomic int64_t passed_ms;
     _Atomic unsigned failed;
@@ -86,7 +87,7 @@ static void play_many(struct board *b)
 
     play_init(&r);
     while (!(b->first_only && b->failed > 0) &&
-           (seed = atomic_fetch_add(&b->next, 1)) <= b->last) {
+           (seed = atomic_fetch_add(&b->next, b->step)) <= b->last) {
         play_seed(seed, &r);
         atomic_fetch_add(&b->played, 1);
         atomic_fetch_add(&b->acts, r.acts);
@@ -139,7 +140,8 @@ static void start_players(struct board *b, pid_t pids[PLAYERS])
     }
 }
 
-static int play_from(uint64_t from, uint64_t count, bool first_only)
+static int play_from(uint64_t from, uint64_t count, uint64_t step,
+                     bool first_only)
 {
     struct board *b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -151,7 +153,8 @@ static int play_from(uint64_t from, uint64_t count, bool first_only)
         world_fault("no memory to share");
     b->next = from;
     b->first_only = first_only;
-    b->last = from + count - 1;
+    b->step = step;
+    b->last = from + (count - 1) * step;
     start_players(b, pids);
     for (unsigned i = 0; i < PLAYERS; i++) {
         int status;
@@ -171,13 +174,15 @@ int main(int argc, char **argv)
         life_prepare();
         return play_one(strtoull(argv[1], NULL, 10));
     }
-    if ((argc == 3 || argc == 4) &&
+    if (argc >= 3 && argc <= 5 &&
         (strcmp(argv[1], "-n") == 0 || strcmp(argv[1], "-f") == 0)) {
         life_prepare();
-        return play_from(argc == 4 ? strtoull(argv[3], NULL, 10) : 1,
-                         strtoull(argv[2], NULL, 10), argv[1][1] == 'f');
+        return play_from(argc > 3 ? strtoull(argv[3], NULL, 10) : 1,
+                         strtoull(argv[2], NULL, 10),
+                         argc > 4 ? strtoull(argv[4], NULL, 10) : 1,
+                         argv[1][1] == 'f');
     }
-    fprintf(stderr, "usage: sim SEED | sim -n COUNT [FROM] | sim -f COUNT "
-                    "[FROM]\n");
+    fprintf(stderr, "usage: sim SEED | sim -n COUNT [FROM [STEP]] | sim -f "
+                    "COUNT [FROM [STEP]]\n");
     return 2;
 }

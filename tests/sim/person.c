@@ -522,6 +522,36 @@ static void act_crawl(struct person *p, struct sim_act *a)
     p->began = true;
 }
 
+void person_cluster(struct person *p, struct sim_act *a)
+{
+    /* What a cluster refuses, or a shard ends by. */
+    static const enum person_setting alone[] = {SET_LIMIT,     SET_QUOTA,
+                                                SET_QUEUE_KEY, SET_JSONL,
+                                                SET_TIME,      SET_WARC,
+                                                SET_REFRESH,   SET_COOKIES};
+    static const enum person_setting narrow[] = {SET_SCOPE,      SET_PER_HOST,
+                                                 SET_PER_DOMAIN, SET_INCLUDE,
+                                                 SET_MIME,       SET_DEPTH,
+                                                 SET_DELAY,      SET_MAX_LINKS,
+                                                 SET_FOLLOW,     SET_IGNORE};
+
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)
+        p->kept[0].choice[alone[i]] = 0;
+    /* Mostly much is found, and far away. */
+    for (size_t i = 0;
+         i < sizeof narrow / sizeof narrow[0] && dice_chance(&p->dice, 85); i++)
+        p->kept[0].choice[narrow[i]] = narrow[i] == SET_SCOPE;
+    make_sound(&p->kept[0]);
+    act_crawl(p, a);
+    a->end = END_BY_ITSELF;
+    a->faults = (struct life_faults){0};
+    a->steering = (struct steering){.count = 0};
+    a->reader = (struct life_reader){0};
+    a->is_set = false;
+    a->jump_ms = 0;
+    a->last = true;
+}
+
 static void act_resume(struct person *p, struct sim_act *a, bool last)
 {
     struct person_settings before = p->kept[p->dir], now = before;

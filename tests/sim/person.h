@@ -158,6 +158,7 @@ struct sim_act {
 
     /* what came of it, said by the caller */
     unsigned life;              /* as in the log of requests */
+    bool many_lives;            /* all that are in the log are of this act */
     int64_t began_ms, ended_ms; /* as passed_ms there */
     int64_t began_at_ms;        /* by the web's clock */
     int64_t jumped_ms;          /* as in the log, when it began */
@@ -175,6 +176,8 @@ struct sim_act {
 bool person_did(const struct sim_act *, enum act_kind);
 
 struct person;
+/* The person's first act, as one who divides the crawl into shards. */
+void person_cluster(struct person *, struct sim_act *);
 struct person *person_new(uint64_t seed, const struct plan *);
 void person_free(struct person *);
 

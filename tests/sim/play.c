@@ -20,6 +20,7 @@
 #include "tests/sim/life.h"
 #include "tests/sim/person.h"
 #include "tests/sim/served_play.h"
+#include "tests/sim/shards_play.h"
 #include "tests/sim/steering.h"
 #include "tests/sim/truth.h"
 #include "tests/sim/world.h"
@@ -267,6 +268,12 @@ void play_seed(uint64_t seed, struct play_result *r)
     if (leased_is_played(seed)) {
         free(acts);
         leased_play(seed, r);
+        sim_web_free(world_web);
+        return;
+    }
+    if (shards_is_played(seed)) {
+        free(acts);
+        shards_play(seed, r);
         sim_web_free(world_web);
         return;
     }

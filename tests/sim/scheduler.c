@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "tests/sim/crowd.h"
 #include "tests/sim/life.h"
 #include "tests/sim/reader.h"
 #include "tests/sim/world.h"
@@ -150,13 +151,17 @@ static void give_up_processor(void)
     life_step("step");
     if (reader_is_self() && dice_below(&dice, 4) == 0)
         reader_give_turn(world->mono_ns);
+    if (crowd_is_self() && dice_below(&dice, 16) == 0)
+        crowd_give_turn(world->mono_ns);
     time_out_those_due();
     while ((next = one_that_runs()) == 0) {
         unsigned first = first_to_time_out();
 
         if (first == 0)
             deadlock();
-        if (reader_is_self())
+        if (crowd_is_self())
+            crowd_give_turn(all[first].deadline);
+        else if (reader_is_self())
             reader_give_turn(all[first].deadline);
         else if (all[first].deadline > world->mono_ns)
             move_clock(all[first].deadline - world->mono_ns);

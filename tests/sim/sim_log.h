@@ -24,6 +24,8 @@ struct sim_log_entry {
                           simulation began */
     int64_t jumped_ms; /* by which the clock of urlweir has jumped so far */
     int64_t ended_ms;  /* as passed_ms; 0: under way */
+    int64_t let_go_ms; /* the process was killed or stopped then, and what this
+                          brought may be lost; 0: not so */
     const char *method, *scheme, *host, *target;
     unsigned port;
     unsigned status; /* 0: no head has come */

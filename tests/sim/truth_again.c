@@ -18,7 +18,7 @@
 
 bool truth_may_be_lost(const struct sim_act *a, const struct sim_log_entry *e)
 {
-    return a->fault_hit ||
+    return e->let_go_ms > 0 || a->fault_hit ||
            (a->exit_status < 0 &&
             (e->ended_ms == 0 ||
              e->ended_ms + KEPT_MS + a->faults.pause_ms > a->ended_ms));
@@ -61,7 +61,8 @@ static bool may_repeat(const struct truth *t, const struct truth_crawl *c,
     const struct sim_act *first = &t->acts[n->last_act];
     bool failed = n->last_whole->status >= 400;
 
-    if (truth_may_be_lost(first, n->last_whole) && n->last_act != c->run_number)
+    if (truth_may_be_lost(first, n->last_whole) &&
+        (n->last_act != c->run_number || first->many_lives))
         return true;
     for (size_t i = n->last_act; i <= c->run_number; i++) {
         const struct sim_act *a = &t->acts[i];

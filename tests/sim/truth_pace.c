@@ -39,15 +39,17 @@ static int pace_key(const struct truth *t, const struct person_settings *s,
 const struct sim_act *truth_act_of_life(const struct truth *t, unsigned life)
 {
     for (size_t i = 0; i < t->act_count; i++)
-        if (t->acts[i].life == life)
+        if (t->acts[i].life == life || t->acts[i].many_lives)
             return &t->acts[i];
     return NULL;
 }
 
 static int64_t end_of(const struct truth *t, const struct sim_log_entry *e)
 {
-    return e->ended_ms > 0 ? e->ended_ms
-                           : truth_act_of_life(t, e->life)->ended_ms;
+    return e->let_go_ms > 0 && (e->ended_ms == 0 || e->ended_ms > e->let_go_ms)
+               ? e->let_go_ms
+           : e->ended_ms > 0 ? e->ended_ms
+                             : truth_act_of_life(t, e->life)->ended_ms;
 }
 
 /* The least of what the robots.txt of the key's origins say now. */
@@ -165,7 +167,9 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
     int64_t at = e->passed_ms + SLACK_MS;
     const struct sim_act *told;
 
-    if (!reached(e))
+    /* Nobody of another shard knows when a host may be asked. */
+    if (!reached(e) || (c->run->many_lives && s->what == PLAN_ROBOTS_TXT &&
+                        strcmp(e->target, "/robots.txt") != 0))
         return;
     if (alone && p->last != NULL &&
         at + may_be_early(p->last, e) <

@@ -305,7 +305,10 @@ void truth_judge_reach(struct truth *t, unsigned dir)
     const struct person_settings *s = &c->run->settings;
     int depth[PLAN_PAGES];
 
-    if (is_bounded(s) || (!person_is_default(s, SET_DEPTH) && c->was_deep))
+    /* Between shards a shorter way is not looked for. */
+    if (is_bounded(s) ||
+        (c->run->many_lives && !person_is_default(s, SET_DEPTH)) ||
+        (!person_is_default(s, SET_DEPTH) && c->was_deep))
         return;
     for (unsigned i = 0; i < PLAN_PAGES; i++)
         depth[i] = i < t->plan->page_count && c->nodes[i].given &&

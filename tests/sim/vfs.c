@@ -23,6 +23,7 @@
 #define SHM_LOCKS 8
 
 struct disk_locks {
+    unsigned life;                         /* the process that made this */
     unsigned shared;                       /* connections with SHARED */
     uint64_t reserved, pending, exclusive; /* their numbers, 0: none */
     unsigned shm_users;
@@ -52,8 +53,10 @@ static struct vfs_file *opened; /* by this process */
 
 static struct disk_locks *locks_of(struct vfs_file *f)
 {
-    if (f->inode->locks == NULL)
+    if (f->inode->locks == NULL) {
         f->inode->locks = world_get(sizeof *f->inode->locks);
+        f->inode->locks->life = life_number();
+    }
     return f->inode->locks;
 }
 
@@ -509,6 +512,11 @@ void vfs_let_go(void)
 {
     for (struct vfs_file *f = opened; f != NULL; f = f->next)
         file_let_go(f);
+}
+
+bool vfs_is_of(const struct disk_locks *l, unsigned life)
+{
+    return l != NULL && l->life == life;
 }
 
 void vfs_forget(struct disk_locks *l)

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/* shards_play.c - machines that crawl together, and what befalls them. */
+#include "tests/sim/shards_play.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "frontier/url/shard.h"
+#include "job/exit_code.h"
+#include "tests/sim/brokers.h"
+#include "tests/sim/crowd.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/person.h"
+#include "tests/sim/play.h"
+#include "tests/sim/scheduler.h"
+#include "tests/sim/truth.h"
+#include "tests/sim/world.h"
+
+#define MACHINES  3
+#define SHARDS    4
+#define DIRS      40
+#define ACTS_MOST 14
+#define STARTS    60
+#define URL       "kafka://broker/docs"
+#define PATIENCE  (INT64_C(3) * 24 * 3600 * NS_PER_S)
+#define WHY_MOST  ((size_t)1 << 20)
+#define ROWS_MOST ((size_t)16 << 20)
+
+struct machine {
+    unsigned worker; /* its life; 0: none runs */
+    char dir[8];     /* "": none yet */
+    bool stops;      /* it was asked to */
+};
+
+struct play {
+    struct play_result *r;
+    struct dice d;
+    struct sim_act act; /* the crawl as one act, for the truth */
+    unsigned shards, dirs, starts;
+    struct machine m[MACHINES];
+    char shards_text[8];
+    size_t judged;   /* requests */
+    bool lacks_rows; /* of a shard whose owner is lost, and that goes on */
+    bool ended;      /* what is asked from now on is not judged */
+    bool trouble;    /* something befell a machine or a process */
+    int last_exit;   /* of a worker that ended by itself; -1: none */
+    char dir_of[DIRS * 4][8]; /* of a worker, by its life */
+};
+
+bool shards_is_played(uint64_t seed)
+{
+    return seed % 16 == 0;
+}
+
+static void PRINTF_LIKE(2, 3) wrong(struct play *p, const char *fmt, ...)
+{
+    va_list args;
+    char line[1500];
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (p->r->good)
+        buf_addf(&p->r->why, "%s\n", line);
+    TELL("wrong: %s", line);
+    p->r->good = false;
+}
+
+/* ---- machines ---- */
+
+static void start(struct play *p, struct machine *m, const struct life_order *o)
+{
+    struct buf words;
+
+    buf_init(&words, WHY_MOST);
+    m->worker = crowd_start(o);
+    m->stops = false;
+    p->starts++;
+    p->r->acts++;
+    snprintf(p->dir_of[m->worker], sizeof p->dir_of[0], "%s", m->dir);
+    for (unsigned i = 0; i < LIFE_WORDS && o->words[i] != NULL; i++)
+        buf_addf(&words, " %s", o->words[i]);
+    TELL("process %u: urlweir%s", m->worker, buf_str(&words));
+    buf_fini(&words);
+}
+
+static void take_new_dir(struct play *p, struct machine *m)
+{
+    snprintf(m->dir, sizeof m->dir, "w%u", p->dirs++);
+}
+
+static void crawl(struct play *p, struct machine *m)
+{
+    struct life_order o = {.kill_at = 0};
+    unsigned n = 0;
+
+    take_new_dir(p, m);
+    for (unsigned i = 0; i < p->act.arg_count; i++)
+        o.words[n++] =
+            strcmp(p->act.args[i], "c0") == 0 ? m->dir : p->act.args[i];
+    o.words[n++] = "--cluster";
+    o.words[n++] = URL;
+    o.words[n++] = "--shards";
+    o.words[n++] = p->shards_text;
+    start(p, m, &o);
+}
+
+static struct machine *one_that_runs(struct play *p)
+{
+    unsigned first = dice_below(&p->d, MACHINES);
+
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (p->m[(first + i) % MACHINES].worker != 0)
+            return &p->m[(first + i) % MACHINES];
+    return NULL;
+}
+
+/* Takes part, as well as it can. */
+static void take_part(struct play *p, struct machine *m)
+{
+    struct life_order o = {.kill_at = 0};
+
+    if (!brokers_have("docs.control", "shards")) {
+        if (one_that_runs(p) == NULL)
+            crawl(p, m);
+        return;
+    }
+    if (m->dir[0] != '\0') {
+        o.words[0] = "resume";
+        o.words[1] = m->dir;
+    } else {
+        take_new_dir(p, m);
+        o.words[0] = "join";
+        o.words[1] = URL;
+        o.words[2] = "-o";
+        o.words[3] = m->dir;
+    }
+    start(p, m, &o);
+}
+
+static struct machine *one_that_rests(struct play *p)
+{
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (p->m[i].worker == 0)
+            return &p->m[i];
+    return NULL;
+}
+
+/* A worker has ended. */
+static void note_end(struct play *p, struct machine *m)
+{
+    const struct crowd_member *w = crowd_member(m->worker);
+
+    m->worker = 0;
+    if (w->killed)
+        return;
+    if (w->exit_status == EXIT_DONE || w->exit_status == EXIT_LIMIT ||
+        w->exit_status == EXIT_SEEDS)
+        p->last_exit = w->exit_status;
+    else if (w->exit_status != EXIT_INTERRUPTED || !m->stops) {
+        if (!p->trouble)
+            wrong(p, "a worker ended with %d", w->exit_status);
+        m->dir[0] = '\0'; /* there may be nothing to resume */
+    }
+}
+
+/* ---- what must hold while they run ---- */
+
+/* Where a robots.txt redirects to may be any host. */
+static bool is_robots_elsewhere(const struct sim_log_entry *e)
+{
+    return strncmp(e->target, "/robots-of-", 11) == 0;
+}
+
+/* A host is asked by the process that has its shard. */
+static void judge_requests(struct play *p)
+{
+    for (; !p->ended && p->judged < world->log.count; p->judged++) {
+        const struct sim_log_entry *e = &world->log.at[p->judged];
+        struct bytes host = bytes_of_str(e->host);
+        unsigned shard = shard_of_host(host, p->shards);
+        unsigned owner = brokers_owner((int)shard);
+
+        if (is_robots_elsewhere(e))
+            continue;
+        if (owner != crowd_parent(e->life))
+            wrong(p,
+                  "process %u of worker %u asked %s, whose shard %u process "
+                  "%u has",
+                  e->life, crowd_parent(e->life), e->host, shard, owner);
+    }
+}
+
+static bool turn(struct play *p, int64_t until)
+{
+    bool more = crowd_turn(until);
+
+    judge_requests(p);
+    if (crowd_fault() != NULL)
+        wrong(p, "%s", crowd_fault());
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (p->m[i].worker != 0 && crowd_member(p->m[i].worker)->ended)
+            note_end(p, &p->m[i]);
+    return more && p->r->good;
+}
+
+/* ---- what befalls them ---- */
+
+static void throw_order(struct life_order *o, struct dice *d)
+{
+    *o = (struct life_order){.kill_at = 0};
+    switch (dice_below(d, 5)) {
+    case 0:
+        o->kill_at = dice_nth(d, 12);
+        break;
+    case 1:
+        o->kill_point = points_throw(d);
+        break;
+    case 2:
+        o->faults.fail_at = dice_nth(d, 12);
+        break;
+    case 3:
+        o->faults.full_from = dice_nth(d, 12);
+        o->faults.full_to = o->faults.full_from + dice_nth(d, 12);
+        break;
+    default:
+        o->faults.no_memory_at = dice_nth(d, 16);
+    }
+}
+
+static void kill_machine(struct play *p, struct machine *m, bool with_disk)
+{
+    TELL("machine %u is lost%s", (unsigned)(m - p->m),
+         with_disk ? ", with its disk" : "");
+    crowd_kill(m->worker);
+    m->worker = 0;
+    if (with_disk)
+        m->dir[0] = '\0';
+}
+
+static void cut_power(struct play *p)
+{
+    TELL("the power is cut");
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (p->m[i].worker != 0)
+            kill_machine(p, &p->m[i], false);
+    disk_power_cut(&p->d);
+}
+
+static void kill_a_shard(struct play *p, const struct machine *m)
+{
+    unsigned life =
+        crowd_shard_of(m->worker, (int)dice_below(&p->d, p->shards));
+
+    if (life != 0)
+        crowd_kill(life);
+}
+
+static void act(struct play *p)
+{
+    struct machine *m = one_that_runs(p), *rests = one_that_rests(p);
+    struct life_order o;
+
+    switch (dice_below(&p->d, 12)) {
+    case 0:
+    case 1:
+    case 2:
+        if (rests != NULL)
+            take_part(p, rests);
+        return;
+    case 3:
+        if (m != NULL && !m->stops) {
+            TELL("machine %u is to stop", (unsigned)(m - p->m));
+            crowd_signal(m->worker, SIGTERM);
+            m->stops = true;
+        }
+        return;
+    case 4:
+        brokers_compact(&p->d);
+        return;
+    default:
+        break;
+    }
+    p->trouble = true;
+    switch (dice_below(&p->d, 7)) {
+    case 0:
+    case 1:
+        if (m != NULL)
+            kill_machine(p, m, dice_chance(&p->d, 50));
+        break;
+    case 2:
+        if (m != NULL)
+            kill_a_shard(p, m);
+        break;
+    case 3:
+        if (m != NULL) {
+            int64_t ms = dice_chance(&p->d, 30)
+                             ? dice_between(&p->d, 100, 8000)
+                             : dice_between(&p->d, 8000, 90000);
+
+            TELL("machine %u stands still for %" PRId64 " ms",
+                 (unsigned)(m - p->m), ms);
+            crowd_stop(m->worker, ms * NS_PER_MS);
+        }
+        break;
+    case 4: {
+        int64_t ms = dice_chance(&p->d, 60) ? dice_between(&p->d, 100, 8000)
+                                            : dice_between(&p->d, 8000, 90000);
+
+        TELL("the brokers are silent for %" PRId64 " ms", ms);
+        brokers_silence(ms * NS_PER_MS, dice_chance(&p->d, 50));
+        break;
+    }
+    case 5:
+        if (dice_chance(&p->d, 30))
+            cut_power(p);
+        else
+            brokers_lose_commits(dice_chance(&p->d, 50) ? 0 : 10);
+        break;
+    default:
+        throw_order(&o, &p->d);
+        crowd_befall(&o);
+        if (m != NULL && dice_chance(&p->d, 60))
+            kill_a_shard(p, m);
+    }
+}
+
+static void play_acts(struct play *p)
+{
+    for (unsigned n = dice_below(&p->d, ACTS_MOST + 1); n > 0 && p->r->good;
+         n--) {
+        int64_t until = world->mono_ns +
+                        NS_PER_MS * (dice_chance(&p->d, 80)
+                                         ? dice_between(&p->d, 1, 4000)
+                                         : dice_between(&p->d, 1000, 30000));
+
+        while (turn(p, until) && p->last_exit < 0 && crowd_any_alive())
+            continue;
+        if (p->last_exit >= 0)
+            return;
+        if (world->mono_ns < until)
+            scheduler_pause(until - world->mono_ns);
+        act(p);
+    }
+}
+
+/* Until a run has ended by itself. */
+static void play_to_the_end(struct play *p)
+{
+    int64_t until = world->mono_ns + PATIENCE;
+
+    brokers_lose_commits(0);
+    crowd_befall(&(struct life_order){.kill_at = 0});
+    while (p->r->good && (p->last_exit < 0 || crowd_any_alive())) {
+        if (!crowd_any_alive() && p->starts++ < STARTS)
+            take_part(p, one_that_rests(p));
+        if (!turn(p, until))
+            break;
+    }
+    if (world->mono_ns >= until)
+        wrong(p, "it does not end");
+    else if (p->r->good && p->last_exit < 0)
+        wrong(p, "it is not done after %u starts", p->starts);
+}
+
+/* ---- in the end ---- */
+
+static int run_alone(struct play *p, const char *const *words, struct buf *out)
+{
+    struct life_order o = {.kill_at = 0};
+    unsigned life;
+
+    for (unsigned i = 0; words[i] != NULL; i++)
+        o.words[i] = words[i];
+    life = crowd_start(&o);
+    while (!crowd_member(life)->ended && turn(p, SCHEDULER_NEVER))
+        continue;
+    while (!crowd_member(life)->ended)
+        (void)crowd_turn(SCHEDULER_NEVER);
+    crowd_output(life, out);
+    return crowd_member(life)->exit_status;
+}
+
+/* The rows of a shard's directory, which has to be whole. */
+static void read_rows(struct play *p, const char *dir, struct buf *rows)
+{
+    int status;
+
+    buf_clear(rows);
+    status = run_alone(p, (const char *const[]){"verify", dir, NULL}, rows);
+    if (status != EXIT_DONE)
+        wrong(p, "verify %s: %d: %s", dir, status, buf_str(rows));
+    buf_clear(rows);
+    status =
+        run_alone(p,
+                  (const char *const[]){"export", dir, "--what", "urls", NULL},
+                  rows);
+    if (status != EXIT_DONE)
+        wrong(p, "export %s: %d", dir, status);
+}
+
+/* The directory of the last owner; false: it did not come to its end. */
+static bool dir_of_owner(const struct play *p, unsigned shard, char dir[32])
+{
+    const struct crowd_member *last;
+    char id[16];
+
+    snprintf(id, sizeof id, "docs.%u", shard);
+    if (brokers_last_taker(id) == 0)
+        return false;
+    last = crowd_member(brokers_last_taker(id));
+    snprintf(dir, 32, "%s/shards/%u", p->dir_of[last->parent], shard);
+    return last->exit_status == EXIT_DONE || last->exit_status == EXIT_SEEDS ||
+           last->exit_status == EXIT_LIMIT ||
+           (last->exit_status == EXIT_INTERRUPTED && last->clean);
+}
+
+/* Has a shard read from Kafka into `dir`, a worker's. False: it goes on with
+ * what the crawl gave up, and is not what it was. */
+static bool restore(struct play *p, const char *dir, unsigned shard)
+{
+    int fd = memfd_create("owned", MFD_CLOEXEC);
+    int64_t for_ever = INT64_MAX;
+    struct life_order o = {.words = {"shard", dir, NULL, p->shards_text}};
+    const struct crowd_member *c;
+    size_t before = world->log.count;
+    char number[12], descriptor[12];
+
+    if (write(fd, &for_ever, sizeof for_ever) != sizeof for_ever)
+        world_fault("memfd");
+    snprintf(number, sizeof number, "%u", shard);
+    snprintf(descriptor, sizeof descriptor, "%d", fd);
+    o.words[2] = number;
+    o.words[4] = descriptor;
+    p->ended = true;
+    c = crowd_member(crowd_start(&o));
+    while (!c->ended && world->log.count == before && turn(p, SCHEDULER_NEVER))
+        continue;
+    close(fd);
+    world->log.count = before;
+    if (!c->ended || c->exit_status == EXIT_LIMIT) {
+        crowd_kill(c->life);
+        if (p->last_exit != EXIT_LIMIT)
+            wrong(p, "shard %u, read from Kafka, goes on", shard);
+        return false;
+    }
+    if (c->exit_status != EXIT_DONE && c->exit_status != EXIT_SEEDS)
+        wrong(p, "shard %u, read from Kafka, ended with %d", shard,
+              c->exit_status);
+    return true;
+}
+
+/* Adds the rows of a shard, as Kafka and its last owner have them. */
+static void add_rows(struct play *p, unsigned shard, const char *new_dir,
+                     struct buf *all)
+{
+    struct buf owned, restored;
+    char dir[32];
+    bool has_owned = dir_of_owner(p, shard, dir);
+
+    buf_init(&owned, ROWS_MOST);
+    buf_init(&restored, ROWS_MOST);
+    if (has_owned)
+        read_rows(p, dir, &owned);
+    if (!p->r->good || (has_owned && dice_chance(&p->d, 60))) {
+        /* it is a finding already, or not looked at */
+    } else if (restore(p, new_dir, shard)) {
+        snprintf(dir, sizeof dir, "%s/shards/%u", new_dir, shard);
+        read_rows(p, dir, &restored);
+        if (has_owned && !bytes_equal(buf_bytes(&owned), buf_bytes(&restored)))
+            wrong(p,
+                  "shard %u has other rows when it is read from Kafka:\n%s\n%s",
+                  shard, buf_str(&owned), buf_str(&restored));
+    } else if (!has_owned) {
+        p->lacks_rows = true;
+    }
+    buf_add_bytes(all, buf_bytes(restored.len > 0 ? &restored : &owned));
+    buf_fini(&owned);
+    buf_fini(&restored);
+}
+
+/* A worker that comes when all is done; its directory. */
+static const char *join_late(struct play *p)
+{
+    struct machine *m = &p->m[0];
+
+    m->dir[0] = '\0';
+    take_part(p, m);
+    while (p->r->good && m->worker != 0)
+        (void)turn(p, SCHEDULER_NEVER);
+    return m->dir;
+}
+
+static void judge_end(struct play *p)
+{
+    struct sim_act acts[2] = {p->act, {.kind = ACT_EXPORT_URLS, .earlier = -1}};
+    const char *dir;
+    struct buf all;
+    size_t len;
+
+    buf_init(&all, ROWS_MOST);
+    dir = join_late(p);
+    for (unsigned n = 0; p->r->good && n < p->shards; n++)
+        add_rows(p, n, dir, &all);
+    acts[0].exit_status = p->last_exit;
+    acts[1].settings = p->act.settings;
+    acts[1].out = buf_take(&all, &len);
+    if (p->r->good)
+        p->r->good =
+            truth_judge(sim_web_plan(world_web), acts, p->lacks_rows ? 1 : 2,
+                        &world->log, &p->r->why);
+    free(acts[1].out);
+}
+
+void shards_play(uint64_t seed, struct play_result *r)
+{
+    struct play *p = calloc(1, sizeof *p);
+    struct person *person = person_new(seed, sim_web_plan(world_web));
+
+    p->r = r;
+    p->d = dice_of(seed, "shards");
+    p->shards = 2 + dice_below(&p->d, SHARDS - 1);
+    snprintf(p->shards_text, sizeof p->shards_text, "%u", p->shards);
+    p->last_exit = -1;
+    r->acts = 0;
+    r->good = true;
+    brokers_begin();
+    crowd_begin(dice_of(seed, "crowd"));
+    person_cluster(person, &p->act);
+    p->act.many_lives = true;
+    p->act.began_at_ms = world_web_ms();
+    crawl(p, &p->m[0]);
+    for (unsigned n = dice_below(&p->d, MACHINES); n > 0; n--)
+        if (dice_chance(&p->d, 50)) {
+            int64_t until =
+                world->mono_ns + dice_between(&p->d, 100, 3000) * NS_PER_MS;
+
+            while (turn(p, until))
+                continue;
+            if (r->good)
+                take_part(p, one_that_rests(p));
+        }
+    play_acts(p);
+    play_to_the_end(p);
+    p->act.ended_ms = world->passed_ns / NS_PER_MS;
+    if (r->good)
+        judge_end(p);
+    crowd_end();
+    r->requests = (unsigned)world->log.count;
+    r->passed_ms = world->passed_ns / NS_PER_MS;
+    person_free(person);
+    free(p);
+}
