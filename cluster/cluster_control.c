@@ -215,24 +215,19 @@ enum status cluster_control_poll(struct cluster_control *c, struct buf *why)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+static enum status visit(void *ctx, const struct kafka_message *m)
+{
+    take(ctx, m);
+    return STATUS_OK;
+}
+
 static enum status read_all(struct cluster_control *c, struct buf *why)
 {
-    struct kafka_message m;
-    enum status st = STATUS_OK;
+    enum status st = kafka_reader_read_all(c->reader, KAFKA_END_COMMITTED,
+                                           ANSWER_MS, visit, c, why);
 
-    for (int waited = 0; !kafka_reader_is_at_end(c->reader);) {
-        st = kafka_reader_next(c->reader, 100, &m, why);
-        waited = st == STATUS_OK ? 0 : waited;
-        if (st == STATUS_OK)
-            take(c, &m);
-        else if (st != STATUS_NOT_FOUND)
-            return st;
-        else if (!kafka_reader_is_at_end(c->reader) &&
-                 (waited += 100) > ANSWER_MS) {
-            buf_add_str(why, "the brokers do not answer");
-            return STATUS_AGAIN;
-        }
-    }
+    if (st != STATUS_OK)
+        return st;
     return c->count > 0 && c->settings.len > 0 && c->seeds_sent
                ? STATUS_OK
                : STATUS_NOT_FOUND;
@@ -250,7 +245,8 @@ enum status cluster_control_open(struct cluster_control **out,
     buf_init(&c->settings, SETTINGS_MOST);
     buf_init(&c->kept, KEPT_MOST);
     cluster_topic(&topic, name, "control");
-    st = kafka_reader_open(&c->reader, a, buf_str(&topic), 0, 0, why);
+    st = kafka_reader_open(&c->reader, a, buf_str(&topic), 0, KAFKA_BEGINNING,
+                           why);
     if (st == STATUS_OK)
         st = read_all(c, why);
     buf_fini(&topic);

@@ -15,17 +15,13 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
-#include "cluster/shard_message.h"
+#include "cluster/cluster_sender.h"
 #include "config/config.h"
-#include "frontier/url/queue_key.h"
-#include "frontier/url/shard.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 #include "job/settings/settings_json.h"
 
-#define INIT_MS   90000
-#define COMMIT_MS 60000
 #define LOOK_MS   200
 #define ALONE_MS  8000 /* without a word, until no worker is taken to run */
 #define COMMAND   "command/"
@@ -34,34 +30,14 @@
 #define VERB_MOST 64
 #define KEY_MOST  128
 
-/* A producer of its own, which fences nobody. */
-static enum status open_producer(struct kafka_producer **out,
-                                 const struct kafka_access *a, const char *name,
-                                 struct buf *why)
-{
-    uint64_t random = 0;
-    struct buf id;
-    enum status st = STATUS_IO;
-
-    buf_init(&id, 512);
-    if (getrandom(&random, sizeof random, 0) == sizeof random) {
-        buf_addf(&id, "%s.steer.%016" PRIx64, name, random);
-        st = kafka_producer_open(out, a, buf_str(&id), why);
-    }
-    if (st == STATUS_OK)
-        st = kafka_producer_init(*out, INIT_MS, why);
-    buf_fini(&id);
-    return st;
-}
-
 /* ---- a sender ---- */
 
 struct asking {
     const struct kafka_access *a;
     const struct cluster_command *c;
-    struct kafka_producer *producer;
+    struct cluster_sender *to;
     struct cluster_control *all;
-    struct buf control, urls;
+    struct buf control; /* the topic */
     char id[17];
     uint32_t shards, answered;
     bool *has; /* which shards have answered */
@@ -74,8 +50,7 @@ struct asking {
 static enum status send_record(struct asking *k, const char *key,
                                struct bytes value)
 {
-    return kafka_producer_send(k->producer, buf_str(&k->control), 0,
-                               bytes_of_str(key), value, k->why);
+    return cluster_sender_record(k->to, key, value, k->why);
 }
 
 static enum status send_json(struct asking *k, const char *key, json_t *value)
@@ -188,26 +163,18 @@ static enum status send_what_stays(struct asking *k)
 struct seeding {
     struct asking *k;
     json_t *results;
-    struct buf message;
     uint64_t sent;
 };
 
 static enum status send_seed(void *ctx, struct url *u)
 {
     struct seeding *s = ctx;
-    const struct shard_message seed = {.seed = true, .url = url_text(u)};
 
-    buf_clear(&s->message);
-    shard_message_write(&s->message, &seed);
     s->sent++;
     json_array_append_new(s->results,
                           json_pack("{s:s, s:s%}", "status", "ok", "url",
                                     url_text(u).at, url_text(u).len));
-    return kafka_producer_send(s->k->producer, buf_str(&s->k->urls),
-                               (int)shard_of_host(queue_key_of(u),
-                                                  s->k->shards),
-                               bytes_of("", 0), buf_bytes(&s->message),
-                               s->k->why);
+    return cluster_sender_seed(s->k->to, u, s->k->shards, s->k->why);
 }
 
 static enum status refuse_seed(void *ctx, struct bytes text, const char *why)
@@ -226,12 +193,11 @@ static enum status send_seeds(struct asking *k, json_t **out)
 {
     struct seeding s = {.k = k, .results = json_array()};
     struct seeds take = {.visit = send_seed, .refuse = refuse_seed, .ctx = &s};
-    char key[KEY_MOST], sum[24];
-    enum status st = kafka_producer_begin(k->producer, k->why);
+    char key[KEY_MOST];
+    enum status st = cluster_sender_begin(k->to, k->why);
     json_t *one;
     size_t i;
 
-    buf_init(&s.message, SHARD_MESSAGE_MOST);
     json_array_foreach(json_object_get(k->c->body, "urls"), i, one)
     {
         if (st == STATUS_OK)
@@ -241,12 +207,10 @@ static enum status send_seeds(struct asking *k, json_t **out)
                             NULL);
     }
     snprintf(key, sizeof key, "seeds/%s", k->id);
-    snprintf(sum, sizeof sum, "%" PRIu64, s.sent);
     if (st == STATUS_OK)
-        st = send_record(k, key, bytes_of_str(sum));
+        st = cluster_sender_number(k->to, key, s.sent, k->why);
     if (st == STATUS_OK)
-        st = kafka_producer_commit(k->producer, COMMIT_MS, k->why);
-    buf_fini(&s.message);
+        st = cluster_sender_commit(k->to, k->why);
     *out = json_pack("{s:o}", "results", s.results);
     return st;
 }
@@ -355,7 +319,7 @@ static enum status judge(struct asking *k, json_t **out)
 static void remove_records(struct asking *k)
 {
     char key[KEY_MOST];
-    enum status st = kafka_producer_begin(k->producer, k->why);
+    enum status st = cluster_sender_begin(k->to, k->why);
 
     snprintf(key, sizeof key, COMMAND "%s", k->id);
     if (st == STATUS_OK)
@@ -366,7 +330,7 @@ static void remove_records(struct asking *k)
             st = send_record(k, key, bytes_of(NULL, 0));
     }
     if (st == STATUS_OK)
-        st = kafka_producer_commit(k->producer, COMMIT_MS, k->why);
+        st = cluster_sender_commit(k->to, k->why);
     if (st != STATUS_OK)
         log_info("a command stays in the topic", "why=\"%s\"", buf_str(k->why));
     buf_clear(k->why);
@@ -377,7 +341,7 @@ static enum status send_command(struct asking *k)
     json_t *command =
         json_pack("{s:s, s:s}", "method", k->c->method, "path", k->c->path);
     char key[KEY_MOST];
-    enum status st = kafka_producer_begin(k->producer, k->why);
+    enum status st = cluster_sender_begin(k->to, k->why);
 
     if (k->c->body != NULL)
         json_object_set(command, "body", k->c->body);
@@ -387,7 +351,7 @@ static enum status send_command(struct asking *k)
     if (st == STATUS_OK)
         st = send_json(k, key, command);
     if (st == STATUS_OK)
-        st = kafka_producer_commit(k->producer, COMMIT_MS, k->why);
+        st = cluster_sender_commit(k->to, k->why);
     json_decref(command);
     return st;
 }
@@ -418,14 +382,12 @@ enum status cluster_steer_ask(const struct kafka_access *a, const char *name,
     enum status st = cluster_control_open(&k.all, a, name, why);
 
     buf_init(&k.control, 512);
-    buf_init(&k.urls, 512);
     buf_init(&k.first_why, BODY_MOST);
     cluster_topic(&k.control, name, "control");
-    cluster_topic(&k.urls, name, "urls");
     if (st == STATUS_NOT_FOUND)
         buf_addf(why, "there is no crawl %s", name);
     if (st == STATUS_OK)
-        st = open_producer(&k.producer, a, name, why);
+        st = cluster_sender_open(&k.to, a, name, NULL, why);
     if (st == STATUS_OK && getrandom(&random, sizeof random, 0) < 0)
         st = STATUS_IO;
     snprintf(k.id, sizeof k.id, "%016" PRIx64, random);
@@ -435,12 +397,11 @@ enum status cluster_steer_ask(const struct kafka_access *a, const char *name,
         st =
             path_ends(&k, "/seeds") ? send_seeds(&k, out) : ask_shards(&k, out);
     }
-    kafka_producer_close(k.producer);
+    cluster_sender_close(k.to);
     cluster_control_close(k.all);
     json_decref(k.merged);
     json_decref(k.stands);
     buf_fini(&k.control);
-    buf_fini(&k.urls);
     buf_fini(&k.first_why);
     free(k.has);
     return st;
@@ -449,10 +410,9 @@ enum status cluster_steer_ask(const struct kafka_access *a, const char *name,
 /* ---- a worker ---- */
 
 struct cluster_steering {
-    struct kafka_producer *producer;
+    struct cluster_sender *to;
     struct kafka_reader *reader;
     struct cluster_performer p;
-    struct buf control;
     uint32_t shards;
     pthread_t thread;
     _Atomic bool ends;
@@ -476,8 +436,7 @@ static enum status send_answer(struct cluster_steering *s, const char *id,
     if (text == NULL)
         return STATUS_OK;
     snprintf(key, sizeof key, ANSWER "%s/%" PRIu32, id, shard);
-    st = kafka_producer_send(s->producer, buf_str(&s->control), 0,
-                             bytes_of_str(key), bytes_of_str(text), why);
+    st = cluster_sender_record(s->to, key, bytes_of_str(text), why);
     free(text);
     return st;
 }
@@ -516,11 +475,11 @@ static enum status perform_all(struct cluster_steering *s, const char *id,
     for (uint32_t n = 0; st == STATUS_OK && n < s->shards; n++) {
         if (!s->p.has(s->p.ctx, n))
             continue;
-        st = kafka_producer_begin(s->producer, &why);
+        st = cluster_sender_begin(s->to, &why);
         if (st == STATUS_OK)
             st = perform_in(s, id, n, command);
         if (st == STATUS_OK)
-            st = kafka_producer_commit(s->producer, COMMIT_MS, &why);
+            st = cluster_sender_commit(s->to, &why);
     }
     if (st != STATUS_OK)
         log_warn("a command cannot be answered", "why=\"%s\"", buf_str(&why));
@@ -580,27 +539,28 @@ enum status cluster_steering_start(struct cluster_steering **out,
 {
     struct cluster_steering *s = xcalloc(1, sizeof *s);
     struct cluster_control *now = NULL;
+    struct buf control;
     enum status st = cluster_control_open(&now, a, name, why);
 
     s->p = *p;
     s->shards = shards;
-    buf_init(&s->control, 512);
-    cluster_topic(&s->control, name, "control");
+    buf_init(&control, 512);
+    cluster_topic(&control, name, "control");
     if (st == STATUS_OK)
-        st = kafka_reader_open(&s->reader, a, buf_str(&s->control), 0,
+        st = kafka_reader_open(&s->reader, a, buf_str(&control), 0,
                                cluster_control_offset(now), why);
     cluster_control_close(now);
     if (st == STATUS_OK)
-        st = open_producer(&s->producer, a, name, why);
+        st = cluster_sender_open(&s->to, a, name, NULL, why);
     if (st == STATUS_OK && pthread_create(&s->thread, NULL, listen_to, s) != 0)
         st = STATUS_NOMEM;
+    buf_fini(&control);
     if (st == STATUS_OK) {
         *out = s;
         return STATUS_OK;
     }
-    kafka_producer_close(s->producer);
+    cluster_sender_close(s->to);
     kafka_reader_close(s->reader);
-    buf_fini(&s->control);
     free(s);
     return st;
 }
@@ -611,8 +571,7 @@ void cluster_steering_end(struct cluster_steering *s)
         return;
     atomic_store(&s->ends, true);
     pthread_join(s->thread, NULL);
-    kafka_producer_close(s->producer);
+    cluster_sender_close(s->to);
     kafka_reader_close(s->reader);
-    buf_fini(&s->control);
     free(s);
 }

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -78,14 +77,6 @@ enum status shard_rows_send(struct shard_rows *r, const struct buf *topic,
     if (st == STATUS_OK)
         st = kafka_producer_send(r->producer, buf_str(topic), (int)partition,
                                  key, value, &r->why);
-    /* librdkafka's queue is full: its thread empties it. */
-    for (int waited = 0; st == STATUS_AGAIN && waited < 60000; waited += 5) {
-        const struct timespec moment = {.tv_nsec = 5 * NS_PER_MS};
-
-        nanosleep(&moment, NULL);
-        st = kafka_producer_send(r->producer, buf_str(topic), (int)partition,
-                                 key, value, &r->why);
-    }
     return st;
 }
 
@@ -255,8 +246,9 @@ static enum status open_own(struct restore *r)
     return st == STATUS_OK ? db_begin(r->d) : st;
 }
 
-static enum status take_row(struct restore *r, const struct kafka_message *m)
+static enum status take_row(void *ctx, const struct kafka_message *m)
 {
+    struct restore *r = ctx;
     enum status st = STATUS_OK;
 
     if (r->d == NULL)
@@ -269,25 +261,6 @@ static enum status take_row(struct restore *r, const struct kafka_message *m)
             st = db_begin(r->d);
     }
     return st;
-}
-
-static enum status read_rows(struct restore *r, struct kafka_reader *in,
-                             struct buf *why)
-{
-    struct kafka_message m;
-    enum status st;
-
-    for (int waited = 0; !kafka_reader_is_at_end(in);) {
-        st = kafka_reader_next(in, 100, &m, why);
-        waited = st == STATUS_OK ? 0 : waited;
-        if (st == STATUS_OK)
-            st = take_row(r, &m);
-        else if (st == STATUS_NOT_FOUND && (waited += 100) < INIT_MS)
-            st = STATUS_OK;
-        if (st != STATUS_OK)
-            return st;
-    }
-    return STATUS_OK;
 }
 
 /* After a clean stop a store knows that none of its hosts was asked since. Not
@@ -392,7 +365,8 @@ static enum status own_offset(struct restore *r, int64_t *offset)
     buf_init(&text, 64);
     if (st == STATUS_OK)
         st = read_meta(r->d, META_OFFSET, &text);
-    *offset = strtoll(buf_str(&text), NULL, 10);
+    if (st == STATUS_OK)
+        *offset = strtoll(buf_str(&text), NULL, 10);
     buf_fini(&text);
     db_close(r->d);
     r->d = NULL;
@@ -403,7 +377,7 @@ static enum status restore(struct restore *r, struct buf *why)
 {
     const struct shard_rows *of = r->of;
     struct kafka_reader *in = NULL;
-    int64_t offset = 0;
+    int64_t offset = KAFKA_BEGINNING;
     uint64_t urls;
     enum status st = r->had ? own_offset(r, &offset) : STATUS_OK;
 
@@ -411,7 +385,8 @@ static enum status restore(struct restore *r, struct buf *why)
         st = kafka_reader_open(&in, &of->o.access, buf_str(&of->state),
                                (int)of->o.number.number, offset, why);
     if (st == STATUS_OK)
-        st = read_rows(r, in, why);
+        st = kafka_reader_read_all(in, KAFKA_END_COMMITTED, INIT_MS, take_row,
+                                   r, why);
     if (st == STATUS_OK && r->d == NULL && r->had)
         st = open_own(r);
     if (st == STATUS_OK && r->d != NULL)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kafka/kafka_reader.h"
 #include "base/mem.h"
 
 #define STATE_SUFFIX ".urlweir"
@@ -115,14 +116,31 @@ struct finding {
     struct buf *last;
 };
 
-static void take_last(void *ctx, struct bytes key, struct bytes value)
+static enum status take_last(void *ctx, const struct kafka_message *m)
 {
     struct finding *f = ctx;
 
-    if (!bytes_equal(key, f->key))
-        return;
-    buf_clear(f->last);
-    buf_add_bytes(f->last, value);
+    if (bytes_equal(m->key, f->key)) {
+        buf_clear(f->last);
+        buf_add_bytes(f->last, m->value);
+    }
+    return STATUS_OK;
+}
+
+/* Another crawl may have a transaction open there. */
+static enum status find_last(const struct line_topic *t, int timeout_ms,
+                             struct buf *last, struct buf *why)
+{
+    struct finding f = {.key = bytes_of_str(t->store_id), .last = last};
+    struct kafka_reader *r = NULL;
+    enum status st =
+        kafka_reader_open(&r, &t->access, t->state, 0, KAFKA_BEGINNING, why);
+
+    if (st == STATUS_OK)
+        st = kafka_reader_read_all(r, KAFKA_END_HIGH, timeout_ms, take_last, &f,
+                                   why);
+    kafka_reader_close(r);
+    return st;
 }
 
 /* The commit that was under way has come through, or it has not. */
@@ -135,12 +153,10 @@ static bool is_known(const struct line_topic *t, struct bytes last)
 static enum status read_back(struct line_topic *t, int timeout_ms,
                              struct buf *last, struct buf *why)
 {
-    struct finding f = {.key = bytes_of_str(t->store_id), .last = last};
     enum status st;
 
     buf_clear(last);
-    st = kafka_topic_read(&t->access, t->state, 0, timeout_ms, take_last, &f,
-                          why);
+    st = find_last(t, timeout_ms, last, why);
     if (st != STATUS_OK)
         return st;
     if (!is_known(t, buf_bytes(last))) {

@@ -1,6 +1,6 @@
 /*
- * kafka.h - what urlweir needs of Kafka: a transactional producer, a topic's
- * settings, and the reading of a compacted topic to its end.
+ * kafka.h - what urlweir needs of Kafka: a transactional producer and a topic's
+ * settings. kafka_reader.h reads, kafka_member.h is a group.
  *
  * A thin layer over librdkafka, which does all that is hard: it finds brokers,
  * repeats requests, keeps messages in order and once. What is added: errors
@@ -62,7 +62,7 @@ MUST_CHECK enum status kafka_producer_init(struct kafka_producer *p,
                                            int timeout_ms, struct buf *why);
 MUST_CHECK enum status kafka_producer_begin(struct kafka_producer *p,
                                             struct buf *why);
-/* Copies the message. `partition` -1: by the key, as Java's clients choose. */
+/* Copies the message; waits while too many are on their way. `partition` -1: by the key, as Java's clients choose. */
 MUST_CHECK enum status kafka_producer_send(struct kafka_producer *p,
                                            const char *topic, int partition,
                                            struct bytes key, struct bytes value,
@@ -88,13 +88,5 @@ struct kafka_topic {
 MUST_CHECK enum status kafka_topic_ensure(const struct kafka_access *a,
                                           const struct kafka_topic *t,
                                           int timeout_ms, struct buf *why);
-/* Reads the committed messages of a partition from its start to what was its
- * end when the call began. An empty `value` removes its key. STATUS_AGAIN:
- * nothing came for `timeout_ms`, maybe because of an open transaction. */
-MUST_CHECK enum status kafka_topic_read(
-    const struct kafka_access *a, const char *topic, int partition,
-    int timeout_ms,
-    void (*visit)(void *ctx, struct bytes key, struct bytes value), void *ctx,
-    struct buf *why);
 
 #endif

@@ -84,21 +84,6 @@ enum status kafka_topic_ensure(const struct kafka_access *a,
     return refuse(why);
 }
 
-enum status kafka_topic_read(const struct kafka_access *a, const char *topic,
-                             int partition, int timeout_ms,
-                             void (*visit)(void *ctx, struct bytes key,
-                                           struct bytes value),
-                             void *ctx, struct buf *why)
-{
-    (void)a;
-    (void)topic;
-    (void)partition;
-    (void)timeout_ms;
-    (void)visit;
-    (void)ctx;
-    return refuse(why);
-}
-
 /* ---- reading on, and groups ---- */
 
 enum status kafka_reader_open(struct kafka_reader **out,
@@ -124,6 +109,19 @@ enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
     (void)r;
     (void)timeout_ms;
     (void)m;
+    return refuse(why);
+}
+
+enum status kafka_reader_read_all(
+    struct kafka_reader *r, enum kafka_end end, int timeout_ms,
+    enum status (*visit)(void *ctx, const struct kafka_message *m), void *ctx,
+    struct buf *why)
+{
+    (void)r;
+    (void)end;
+    (void)timeout_ms;
+    (void)visit;
+    (void)ctx;
     return refuse(why);
 }
 

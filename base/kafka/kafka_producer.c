@@ -17,11 +17,13 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/kafka/kafka_client.h"
 #include "base/mem.h"
 
+#define FULL_MOST  (60 * NS_PER_S)
 #define NUMBER(n)  NUMBER_(n)
 #define NUMBER_(n) #n
 
@@ -110,9 +112,9 @@ enum status kafka_producer_begin(struct kafka_producer *p, struct buf *why)
     return judge(p, rd_kafka_begin_transaction(p->client.rk), why);
 }
 
-enum status kafka_producer_send(struct kafka_producer *p, const char *topic,
-                                int partition, struct bytes key,
-                                struct bytes value, struct buf *why)
+static enum status try_send(struct kafka_producer *p, const char *topic,
+                            int partition, struct bytes key, struct bytes value,
+                            struct buf *why)
 {
     const rd_kafka_vu_t parts[] = {
         {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic},
@@ -135,6 +137,22 @@ enum status kafka_producer_send(struct kafka_producer *p, const char *topic,
         e = rd_kafka_error_new(err, "%s", text);
     }
     return judge(p, e, why);
+}
+
+/* librdkafka's queue may be full: its thread empties it. */
+enum status kafka_producer_send(struct kafka_producer *p, const char *topic,
+                                int partition, struct bytes key,
+                                struct bytes value, struct buf *why)
+{
+    const struct timespec moment = {.tv_nsec = 5 * NS_PER_MS};
+    int64_t until = clock_mono() + FULL_MOST;
+    enum status st;
+
+    while ((st = try_send(p, topic, partition, key, value, why)) ==
+               STATUS_AGAIN &&
+           clock_mono() < until)
+        nanosleep(&moment, NULL);
+    return st;
 }
 
 enum status kafka_producer_commit(struct kafka_producer *p, int timeout_ms,

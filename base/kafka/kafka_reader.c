@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* kafka_reader.c - the committed messages of one partition. */
+/*
+ * kafka_reader.c - the committed messages of one partition.
+ *
+ * Brokers tell a reader of committed messages that it is at the end when it is
+ * at the last stable offset: another producer may have a transaction open
+ * there, with messages behind that are committed. The high watermark is the end
+ * of all.
+ */
 #include "base/kafka/kafka_reader.h"
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/kafka/kafka_client.h"
 #include "base/mem.h"
 
 struct kafka_reader {
     struct kafka_client client;
     rd_kafka_topic_t *topic;
+    char *name;
     int partition;
     int64_t next;
+    int64_t high; /* -1: not known */
     bool at_end;
     rd_kafka_message_t *last;
 };
@@ -28,6 +38,8 @@ enum status kafka_reader_open(struct kafka_reader **out,
                                       "true",
                                       "fetch.wait.max.ms",
                                       "100",
+                                      "auto.offset.reset",
+                                      "error",
                                       "queued.max.messages.kbytes",
                                       "16384",
                                       NULL};
@@ -35,8 +47,10 @@ enum status kafka_reader_open(struct kafka_reader **out,
     enum status st =
         kafka_client_open(&r->client, a, RD_KAFKA_CONSUMER, set, why);
 
+    r->name = xstrdup(topic);
     r->partition = partition;
     r->next = offset;
+    r->high = -1;
     if (st == STATUS_OK) {
         r->topic = rd_kafka_topic_new(r->client.rk, topic, NULL);
         if (rd_kafka_consume_start(r->topic, partition, offset) != 0) {
@@ -62,7 +76,20 @@ void kafka_reader_close(struct kafka_reader *r)
         rd_kafka_topic_destroy(r->topic);
     }
     kafka_client_close(&r->client);
+    free(r->name);
     free(r);
+}
+
+/* Known when the broker has answered once. */
+static void note_high(struct kafka_reader *r)
+{
+    int64_t low;
+
+    if (r->high < 0 &&
+        rd_kafka_get_watermark_offsets(r->client.rk, r->name, r->partition,
+                                       &low,
+                                       &r->high) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        r->high = -1;
 }
 
 /* STATUS_NOT_FOUND: nothing to hand out. */
@@ -80,6 +107,7 @@ static enum status take(struct kafka_reader *r, struct kafka_message *m,
         enum status st = kafka_client_judge(&r->client, got->err,
                                             rd_kafka_message_errstr(got), why);
 
+        buf_addf(why, " (reading topic %s)", r->name);
         return st == STATUS_AGAIN ? STATUS_NOT_FOUND : st;
     }
     r->at_end = false;
@@ -98,6 +126,44 @@ enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
     r->last = rd_kafka_consume(r->topic, r->partition, timeout_ms);
     (void)rd_kafka_poll(r->client.rk, 0);
     return r->last != NULL ? take(r, m, why) : STATUS_NOT_FOUND;
+}
+
+static bool has_read_all(struct kafka_reader *r, enum kafka_end end)
+{
+    if (end == KAFKA_END_COMMITTED || !r->at_end)
+        return r->at_end;
+    return r->high >= 0 && r->next >= r->high;
+}
+
+enum status kafka_reader_read_all(
+    struct kafka_reader *r, enum kafka_end end, int timeout_ms,
+    enum status (*visit)(void *ctx, const struct kafka_message *m), void *ctx,
+    struct buf *why)
+{
+    int64_t heard = clock_mono();
+    struct kafka_message m;
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && !has_read_all(r, end)) {
+        bool late = clock_mono() - heard >= timeout_ms * NS_PER_MS;
+
+        st = kafka_reader_next(r, timeout_ms < 100 ? timeout_ms : 100, &m, why);
+        if (r->last != NULL)
+            note_high(r);
+        if (st == STATUS_OK) {
+            heard = clock_mono();
+            st = visit(ctx, &m);
+        } else if (st == STATUS_NOT_FOUND && !has_read_all(r, end)) {
+            st = kafka_client_judge(&r->client, RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                    "its end is not reached; a transaction "
+                                    "may be open",
+                                    why);
+            buf_addf(why, " (reading topic %s)", r->name);
+            st = st == STATUS_AGAIN && !late ? STATUS_OK : st;
+        }
+        st = st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    }
+    return st;
 }
 
 bool kafka_reader_is_at_end(const struct kafka_reader *r)

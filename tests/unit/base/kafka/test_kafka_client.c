@@ -5,6 +5,7 @@
  * and no isolation; tests/interop/kafka_lines.py has real ones.
  */
 #include "base/kafka/kafka_client.h"
+#include "base/kafka/kafka_reader.h"
 
 #include <librdkafka/rdkafka_mock.h>
 #include <string.h>
@@ -63,19 +64,31 @@ static void starts(void)
     ck_ok(kafka_producer_begin(producer, &why));
 }
 
-static void add(void *ctx, struct bytes key, struct bytes value)
+static enum status add(void *ctx, const struct kafka_message *m)
 {
     (void)ctx;
-    buf_add_bytes(&got, key);
+    buf_add_bytes(&got, m->key);
     buf_add_char(&got, '=');
-    buf_add_bytes(&got, value);
+    buf_add_bytes(&got, m->value);
     buf_add_char(&got, ' ');
+    return STATUS_OK;
+}
+
+static enum status read_all(int timeout_ms)
+{
+    struct kafka_reader *r = NULL;
+    enum status st;
+
+    ck_ok(kafka_reader_open(&r, &at, "t", 0, KAFKA_BEGINNING, &why));
+    st = kafka_reader_read_all(r, KAFKA_END_HIGH, timeout_ms, add, NULL, &why);
+    kafka_reader_close(r);
+    return st;
 }
 
 static void reads(const char *want)
 {
     buf_clear(&got);
-    ck_ok(kafka_topic_read(&at, "t", 0, WAIT_MS, add, NULL, &why));
+    ck_ok(read_all(WAIT_MS));
     ck_assert_str_eq(buf_str(&got), want);
 }
 
@@ -144,8 +157,7 @@ TEST(where_nobody_listens_the_reason_is_told)
     while (st == STATUS_AGAIN && strstr(buf_str(&why), "refused") == NULL);
     ck_assert_int_eq(st, STATUS_AGAIN);
     kafka_producer_close(p);
-    ck_assert_int_eq(kafka_topic_read(&at, "t", 0, 300, add, NULL, &why),
-                     STATUS_AGAIN);
+    ck_assert_int_eq(read_all(300), STATUS_AGAIN);
 }
 
 TEST(a_missing_right_is_refused)
