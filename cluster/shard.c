@@ -34,8 +34,10 @@
 #define BATCH       256
 #define SENT        ((size_t)1 << 16) /* digests remembered */
 #define LOOK_EVERY  (500 * NS_PER_MS) /* at the other shards, when idle */
-#define SOON        (1 * NS_PER_S)    /* a permit is kept for a URL due then */
-#define REST        (20 * NS_PER_MS)  /* while nothing may be leased */
+#define TRIM_EVERY  (30 * NS_PER_S)   /* what was read is deleted */
+#define TRIM_IDLE   (1 * NS_PER_S)
+#define SOON        (1 * NS_PER_S)   /* a permit is kept for a URL due then */
+#define REST        (20 * NS_PER_MS) /* while nothing may be leased */
 
 struct outgoing {
     uint32_t shard;
@@ -57,7 +59,10 @@ struct shard {
     size_t outgoing_count, outgoing_cap;
     struct buf outbox;
 
-    int64_t offset; /* the next of NAME.urls */
+    int64_t offset;      /* the next of NAME.urls */
+    int64_t noted, safe; /* the same in a commit; in one that is done */
+    int64_t trimmed;     /* messages before are deleted */
+    int64_t trimmed_at;
     struct shard_report report;
     struct buf told; /* the record that was sent last */
     bool told_idle;  /* what it says */
@@ -135,6 +140,7 @@ static enum status write_place(void *ctx)
     struct shard *s = ctx;
     char text[256];
 
+    s->safe = s->noted; /* the commit before is done */
     if (!s->place_changed)
         return STATUS_OK;
     snprintf(text, sizeof text,
@@ -142,6 +148,7 @@ static enum status write_place(void *ctx)
              ",\"received\":%" PRIu64 "}",
              s->offset, s->report.sent, s->report.received);
     s->place_changed = false;
+    s->noted = s->offset;
     return shard_rows_note(s->rows, text);
 }
 
@@ -412,6 +419,18 @@ static enum status say_what_is_new(struct shard *s, int64_t now,
                                      NULL);
 }
 
+/* What others sent and every later restore has as rows can go. */
+static void trim_urls(struct shard *s, int64_t now)
+{
+    int64_t every = s->report.idle ? TRIM_IDLE : TRIM_EVERY;
+
+    if (s->safe <= s->trimmed || now - s->trimmed_at < every)
+        return;
+    shard_rows_trim(s->rows, &s->urls, s->safe);
+    s->trimmed = s->safe;
+    s->trimmed_at = now;
+}
+
 /* At the log, with limits in each turn: claims count when they are read back. */
 static void look_at_all(struct shard *s, int64_t now)
 {
@@ -449,6 +468,7 @@ static enum status shard_turn(struct engine *e, bool force, int64_t now,
     if (st == STATUS_OK)
         count(s, taken);
     look_at_all(s, now);
+    trim_urls(s, now);
     note_need(s, now);
     if (st == STATUS_OK)
         st = say_what_is_new(s, now, wall_ms);

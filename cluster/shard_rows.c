@@ -7,7 +7,8 @@
  * If the process ends between the two commits, the database lacks what Kafka
  * has, and the next start reads it from NAME.state. What that start reads again
  * of rows that it has does no harm, so the offset it begins at is written only
- * when it has read to the end.
+ * now and then: the end of the topic before a commit, when all rows that are
+ * there are in the database.
  */
 #include "cluster/shard_rows.h"
 
@@ -27,6 +28,8 @@
 #include "storage/db/manifest.h"
 
 #define PATIENCE       ((KAFKA_TRANSACTION_MS - 5000) * NS_PER_MS)
+#define NOTE_EVERY     (5 * NS_PER_S) /* where the rows here end in the topic */
+#define ASK_MS         1000           /* brokers for it */
 #define INIT_MS        90000 /* longer than a transaction left open lives */
 #define RESTORE_STEP   10000 /* rows of a transaction */
 #define RESTORE_MEMORY ((uint64_t)256 << 20)
@@ -42,6 +45,7 @@ struct shard_rows {
     struct db_follower follower;
     bool begun; /* a transaction with Kafka */
     bool whole; /* Kafka has no row yet: the first commit sends all */
+    int64_t noted_at;
 
     /* the database, while it is open */
     struct db *db;
@@ -112,11 +116,41 @@ bool shard_rows_has_sent(const struct shard_rows *r)
     return r->begun;
 }
 
-enum status shard_rows_note(struct shard_rows *r, const char *text)
+void shard_rows_trim(struct shard_rows *r, const struct buf *topic,
+                     int64_t offset)
 {
-    sqlite3_bind_text(r->set_meta, 1, META_NOTE, -1, SQLITE_STATIC);
+    kafka_producer_trim(r->producer, buf_str(topic), (int)r->o.number.number,
+                        offset);
+}
+
+static enum status set_meta(struct shard_rows *r, const char *name,
+                            const char *text)
+{
+    sqlite3_bind_text(r->set_meta, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(r->set_meta, 2, text, -1, SQLITE_TRANSIENT);
     return db_run(r->db, r->set_meta);
+}
+
+enum status shard_rows_note(struct shard_rows *r, const char *text)
+{
+    return set_meta(r, META_NOTE, text);
+}
+
+/* Nobody else sends rows of this shard, and ours of this transaction are not on
+ * their way yet. */
+static enum status note_end_of_rows(struct shard_rows *r)
+{
+    int64_t now = clock_mono(), end;
+    char text[32];
+
+    if (r->whole || now - r->noted_at < NOTE_EVERY ||
+        kafka_producer_find_end(r->producer, buf_str(&r->state),
+                                (int)r->o.number.number, ASK_MS, &end,
+                                &r->why) != STATUS_OK)
+        return STATUS_OK; /* the next time */
+    r->noted_at = now;
+    snprintf(text, sizeof text, "%" PRId64, end);
+    return set_meta(r, META_OFFSET, text);
 }
 
 static enum status before_commit(void *ctx)
@@ -124,6 +158,8 @@ static enum status before_commit(void *ctx)
     struct shard_rows *r = ctx;
     enum status st = r->o.before != NULL ? r->o.before(r->o.ctx) : STATUS_OK;
 
+    if (st == STATUS_OK)
+        st = note_end_of_rows(r);
     if (st == STATUS_OK && r->whole)
         st = changelog_each(r->log, send_row, r);
     if (st == STATUS_OK && !r->whole)

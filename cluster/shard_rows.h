@@ -62,6 +62,10 @@ MUST_CHECK enum status shard_rows_send(struct shard_rows *r,
                                        const struct buf *topic,
                                        uint32_t partition, struct bytes key,
                                        struct bytes value);
+/* Deletes messages before `offset` in a partition of the shard's own, which no
+ * restore needs. Does not wait. Any time. */
+void shard_rows_trim(struct shard_rows *r, const struct buf *topic,
+                     int64_t offset);
 /* Is there anything in the Kafka transaction? */
 bool shard_rows_has_sent(const struct shard_rows *r);
 

@@ -74,6 +74,16 @@ MUST_CHECK enum status kafka_producer_commit(struct kafka_producer *p,
 MUST_CHECK enum status kafka_producer_abort(struct kafka_producer *p,
                                             int timeout_ms, struct buf *why);
 
+/* Where the next message of a partition will stand, whoever sends it. */
+MUST_CHECK enum status kafka_producer_find_end(struct kafka_producer *p,
+                                               const char *topic, int partition,
+                                               int timeout_ms, int64_t *end,
+                                               struct buf *why);
+/* Asks for the messages of a partition before `offset` to be deleted, and does
+ * not wait for it. Brokers may refuse; what is deleted nobody can read. */
+void kafka_producer_trim(struct kafka_producer *p, const char *topic,
+                         int partition, int64_t offset);
+
 /* ---- topics ---- */
 
 struct kafka_topic {

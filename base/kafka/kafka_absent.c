@@ -74,6 +74,27 @@ enum status kafka_producer_abort(struct kafka_producer *p, int timeout_ms,
     return refuse(why);
 }
 
+enum status kafka_producer_find_end(struct kafka_producer *p, const char *topic,
+                                    int partition, int timeout_ms, int64_t *end,
+                                    struct buf *why)
+{
+    (void)p;
+    (void)topic;
+    (void)partition;
+    (void)timeout_ms;
+    (void)end;
+    return refuse(why);
+}
+
+void kafka_producer_trim(struct kafka_producer *p, const char *topic,
+                         int partition, int64_t offset)
+{
+    (void)p;
+    (void)topic;
+    (void)partition;
+    (void)offset;
+}
+
 enum status kafka_topic_ensure(const struct kafka_access *a,
                                const struct kafka_topic *t, int timeout_ms,
                                struct buf *why)

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/kafka/kafka_client.h"
+#include "base/logger.h"
 #include "base/mem.h"
 
 #define FULL_MOST  (60 * NS_PER_S)
@@ -29,6 +30,8 @@
 
 struct kafka_producer {
     struct kafka_client client;
+    rd_kafka_queue_t *results; /* of deletions, or NULL */
+    bool said;                 /* that one failed */
     int64_t begun; /* by the clock that counts while the machine sleeps */
 };
 
@@ -62,6 +65,8 @@ void kafka_producer_close(struct kafka_producer *p)
 {
     if (p == NULL)
         return;
+    if (p->results != NULL)
+        rd_kafka_queue_destroy(p->results);
     kafka_client_close(&p->client);
     free(p);
 }
@@ -128,6 +133,12 @@ static enum status try_send(struct kafka_producer *p, const char *topic,
     rd_kafka_error_t *e =
         rd_kafka_produceva(p->client.rk, parts, sizeof parts / sizeof *parts);
 
+    if (e != NULL && rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        buf_clear(why);
+        buf_add_str(why, rd_kafka_error_string(e));
+        rd_kafka_error_destroy(e);
+        return STATUS_AGAIN;
+    }
     if (e != NULL && rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR__FATAL) {
         char text[512];
         rd_kafka_resp_err_t err =
@@ -165,4 +176,49 @@ enum status kafka_producer_abort(struct kafka_producer *p, int timeout_ms,
                                  struct buf *why)
 {
     return judge(p, rd_kafka_abort_transaction(p->client.rk, timeout_ms), why);
+}
+
+enum status kafka_producer_find_end(struct kafka_producer *p, const char *topic,
+                                    int partition, int timeout_ms, int64_t *end,
+                                    struct buf *why)
+{
+    int64_t low;
+    rd_kafka_resp_err_t err =
+        rd_kafka_query_watermark_offsets(p->client.rk, topic, partition, &low,
+                                         end, timeout_ms);
+
+    return kafka_client_judge(&p->client, err, rd_kafka_err2str(err), why);
+}
+
+/* ---- deleting ---- */
+
+/* What became of the requests before. */
+static void drop_results(struct kafka_producer *p)
+{
+    rd_kafka_event_t *ev;
+
+    while ((ev = rd_kafka_queue_poll(p->results, 0)) != NULL) {
+        if (rd_kafka_event_error(ev) != RD_KAFKA_RESP_ERR_NO_ERROR && !p->said)
+            log_info("messages that were read cannot be deleted", "why=\"%s\"",
+                     rd_kafka_event_error_string(ev));
+        p->said |= rd_kafka_event_error(ev) != RD_KAFKA_RESP_ERR_NO_ERROR;
+        rd_kafka_event_destroy(ev);
+    }
+}
+
+void kafka_producer_trim(struct kafka_producer *p, const char *topic,
+                         int partition, int64_t offset)
+{
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(1);
+    rd_kafka_DeleteRecords_t *before;
+
+    if (p->results == NULL)
+        p->results = rd_kafka_queue_new(p->client.rk);
+    drop_results(p);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
+    before = rd_kafka_DeleteRecords_new(list);
+    rd_kafka_DeleteRecords(p->client.rk, &before, 1, NULL, p->results);
+    rd_kafka_DeleteRecords_destroy(before);
+    rd_kafka_topic_partition_list_destroy(list);
 }

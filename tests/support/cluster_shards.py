@@ -12,6 +12,9 @@ import json
 import os
 import shutil
 import signal
+import socket
+import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -132,11 +135,46 @@ class Crawl:
         return pages
 
 
+def first_offset(topic, partition):
+    """Of the messages that are still there: Kafka's ListOffsets, version 1."""
+    host, port = BROKERS.split(",")[0].rsplit(":", 1)
+    text = struct.pack(">h", len(topic)) + topic.encode()
+    ask = (struct.pack(">hhih", 2, 1, 7, 0) + struct.pack(">ii", -1, 1) + text
+           + struct.pack(">iiq", 1, partition, -2))
+    with socket.create_connection((host, int(port)), 10) as s:
+        s.sendall(struct.pack(">i", len(ask)) + ask)
+        answer = s.makefile("rb").read(struct.calcsize(">iiih") + len(topic) + 26)
+    return struct.unpack(">q", answer[-8:])[0]
+
+
 def alone(where):
-    """One worker with all shards."""
+    """One worker with all shards. What was read is deleted."""
     crawl = Crawl(where)
     crawl.create()
     crawl.finish()
+    topic = crawl.url.rsplit("/", 1)[1] + ".urls"
+    first = [first_offset(topic, n) for n in range(SHARDS)]
+    if sum(first) < 200:
+        raise Failure(f"the URLs that were read begin at {first}")
+
+
+def kill_restore(where):
+    """A worker is killed while it reads its shards' rows."""
+    crawl = Crawl(where)
+    crawl.create()
+    crawl.reach(0.5)
+    crawl.kill(0)
+    for n in range(SHARDS):
+        shard = f"{crawl.directory(0)}/shards/{n}"
+        for name in ("manifest", "frontier.runs", "filter.ckpt"):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(f"{shard}/{name}")
+        with contextlib.closing(sqlite3.connect(f"{shard}/frontier.db")) as db:
+            db.execute("DELETE FROM fetch WHERE seq % 3 = 0")
+            db.execute("DELETE FROM meta WHERE name = 'state_offset'")
+            db.commit()
+    crawl.resume(0)
+    crawl.finish(killed=(0,), repeats=IN_FLIGHT)
 
 
 def join(where):
@@ -233,7 +271,18 @@ def kill_shard(where):
     for part in (0.2, 0.4, 0.6):
         crawl.reach(part)
         os.kill(children(crawl.workers[0].pid)[0], signal.SIGKILL)
+    offsets = [int(state_offset(crawl, n)) for n in range(SHARDS)]
     crawl.finish(repeats=3 * IN_FLIGHT)
+    if min(offsets) <= 0:
+        raise Failure(f"a restart would read all rows: {offsets}")
+
+
+def state_offset(crawl, shard):
+    """Where a restart reads on in NAME.state."""
+    path = f"{crawl.directory(0)}/shards/{shard}/frontier.db"
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        row = db.execute("SELECT value FROM meta WHERE name = 'state_offset'").fetchone()
+    return row[0] if row else 0
 
 
 def say(crawl, *words, code=0):
@@ -491,6 +540,6 @@ def children(pid):
         return [int(word) for word in f.read().split()]
 
 
-scenarios.run([alone, join, leave, kill_worker, lose_worker, lose_all, kill_often,
+scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
                pause_worker, kill_shard, paused, stopped, changed, hosts,
                limited, quota, secrets, lines, moved], DIR, sys.argv[4:])
