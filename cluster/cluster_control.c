@@ -168,6 +168,17 @@ static void take_count(struct cluster_control *c, struct bytes value)
     take_limits(c);
 }
 
+static void take_seeds(struct cluster_control *c, bool first,
+                       struct bytes value)
+{
+    uint64_t n = decimal(value, UINT32_MAX);
+
+    if (n > UINT32_MAX)
+        return;
+    c->seeds += n;
+    c->seeds_sent |= first;
+}
+
 static void take_settings(struct cluster_control *c, struct bytes value)
 {
     buf_clear(&c->settings);
@@ -185,11 +196,9 @@ static void take(struct cluster_control *c, const struct kafka_message *m)
         buf_add_bytes(&c->kept, m->value);
     } else if (bytes_is(m->key, "shards")) {
         take_count(c, m->value);
-    } else if (bytes_is(m->key, "seeds")) {
-        c->seeds += decimal(m->value, UINT32_MAX);
-        c->seeds_sent = true;
-    } else if (bytes_starts_with(m->key, "seeds/")) {
-        c->seeds += decimal(m->value, UINT32_MAX);
+    } else if (bytes_is(m->key, "seeds") ||
+               bytes_starts_with(m->key, "seeds/")) {
+        take_seeds(c, m->key.len == 5, m->value);
     } else if (bytes_is(m->key, "paused")) {
         c->paused = bytes_is(m->value, "1");
     } else if (bytes_starts_with(m->key, "shard/")) {

@@ -7,32 +7,21 @@
 #include "base/kafka/kafka_client.h"
 #include "base/kafka/kafka_reader.h"
 
-#include <librdkafka/rdkafka_mock.h>
 #include <string.h>
 
-#include "tests/unit/unit.h"
-
-#define WAIT_MS 20000
+#include "tests/unit/base/kafka/kafka_mock.h"
 
 enum { REQUEST_PRODUCE = 0, REQUEST_INIT = 22, REQUEST_END_TXN = 26 };
 
-static rd_kafka_t *keeper;
-static rd_kafka_mock_cluster_t *cluster;
+static struct kafka_mock mock;
 static struct kafka_access at;
 static struct kafka_producer *producer;
 static struct buf why, got;
 
 static void begin(void)
 {
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    char error[200];
-
-    rd_kafka_conf_set_log_cb(conf, NULL);
-    keeper = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
-    cluster = rd_kafka_mock_cluster_new(keeper, 1);
-    ck_assert_int_eq(rd_kafka_mock_topic_create(cluster, "t", 1, 1), 0);
-    at = (struct kafka_access){.brokers =
-                                   rd_kafka_mock_cluster_bootstraps(cluster)};
+    kafka_mock_begin(&mock, "t", 1);
+    at = mock.at;
     buf_init(&why, 2000);
     buf_init(&got, 10000);
     ck_ok(kafka_producer_open(&producer, &at, "id", &why));
@@ -41,15 +30,14 @@ static void begin(void)
 static void end(void)
 {
     kafka_producer_close(producer);
-    rd_kafka_mock_cluster_destroy(cluster);
-    rd_kafka_destroy(keeper);
+    kafka_mock_end(&mock);
     buf_fini(&why);
     buf_fini(&got);
 }
 
 static void fails_with(int request, rd_kafka_resp_err_t err)
 {
-    rd_kafka_mock_push_request_errors(cluster, (int16_t)request, 1, err);
+    rd_kafka_mock_push_request_errors(mock.cluster, (int16_t)request, 1, err);
 }
 
 static enum status sends(const char *key, const char *value)
@@ -135,10 +123,10 @@ TEST(brokers_that_are_away_are_waited_for)
 
     starts();
     ck_ok(sends("k", "1"));
-    rd_kafka_mock_broker_set_down(cluster, 1);
+    rd_kafka_mock_broker_set_down(mock.cluster, 1);
     ck_assert_int_eq(kafka_producer_commit(producer, 100, &why), STATUS_AGAIN);
     ck_assert_uint_gt(why.len, 0);
-    rd_kafka_mock_broker_set_up(cluster, 1);
+    rd_kafka_mock_broker_set_up(mock.cluster, 1);
     do
         st = kafka_producer_commit(producer, 100, &why);
     while (st == STATUS_AGAIN);
