@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
 #include "frontier/seen/reindex.h"
+#include "frontier/seen/seen_store.h"
 #include "storage/db/changelog.h"
 #include "storage/db/manifest.h"
 
@@ -35,8 +36,8 @@
 #define RESTORE_MEMORY ((uint64_t)256 << 20)
 
 /* What is a row of table meta, under this name. */
-#define META_NOTE   "shard"        /* the owner's text */
-#define META_OFFSET "state_offset" /* rows of NAME.state before are here */
+#define META_NOTE   SEEN_STORE_FOLLOWED /* the owner's text */
+#define META_OFFSET "state_offset"      /* rows of NAME.state before are here */
 
 struct shard_rows {
     struct shard_rows_options o;
@@ -454,5 +455,22 @@ enum status shard_rows_restore(struct shard_rows *r, const char *dir,
     if (st == STATUS_OK && x.rows > 0)
         log_info("rows were read from Kafka", "shard=%" PRIu32 " rows=%" PRIu64,
                  r->o.number.number, x.rows);
+    return st;
+}
+
+enum status shard_rows_copy(const struct kafka_access *a, const char *name,
+                            uint32_t shard, const char *dir, bool *there,
+                            struct buf *why)
+{
+    struct shard_rows r = {.o = {.access = *a, .number = {shard, 0}}};
+    struct buf note;
+    enum status st;
+
+    buf_init(&r.state, 512);
+    buf_init(&note, 4096);
+    cluster_topic(&r.state, name, "state");
+    st = shard_rows_restore(&r, dir, there, &note, why);
+    buf_fini(&r.state);
+    buf_fini(&note);
     return st;
 }

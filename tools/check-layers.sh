@@ -63,13 +63,14 @@ cli/control: base/* config frontier/* job/* cluster service/* cli
 cli/report: base/* frontier/* crawler/* job/* cli
 cli/dedupe: base/* config frontier/* job/* cli cli/report
 cli/filter: base/* config filter/* frontier/* job/* cli cli/report
-cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
+cli/shards: base/* frontier/url job/* cluster cli
+cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report cli/shards
 cli/inspect: base/* frontier/url crawler/* job/settings job cli
 cli/status: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/control cli/report
-cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/status
-cli/audit: base/* frontier/* cli cli/filter cli/report
-cli/verify: base/* filter storage/* frontier/* job/* service/* cli
-cli/export: base/* storage/* frontier/* crawler/* job/* service/* cli cli/status
+cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/shards cli/status
+cli/audit: base/* frontier/* cli cli/filter cli/report cli/shards
+cli/verify: base/* filter storage/* frontier/* job/* service/* cli cli/shards
+cli/export: base/* storage/* frontier/* crawler/* job/* service/* cli cli/shards cli/status
 cli/import: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/run
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster service/* cli cli/control cli/report
 END

@@ -20,6 +20,7 @@
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_measure.h"
 #include "cli/open_crawl.h"
+#include "cli/shards/crawl_dirs.h"
 #include "frontier/audit/audit.h"
 
 struct audit_settings {
@@ -66,7 +67,8 @@ static const struct option_table table =
 
 const struct usage audit_usage = {
     .name = "audit",
-    .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] [options]\n"
+    .synopsis = "audit DIR|kafka://HOST/NAME [--what-if P,...] [--filters "
+                "KIND,...] [options]\n"
                 "audit --urls FILE [--fpr P] [options]",
     .about = "Measures the dedupe miss rate of the filter against what it "
              "promised, for each growth step, with a 95 % Wilson interval, and "
@@ -74,7 +76,7 @@ const struct usage audit_usage = {
     .table = &table,
     .least = 0,
     .most = 1,
-    .operand = "a crawl's directory",
+    .operand = "a crawl's directory, or the URL of a crawl in Kafka",
 };
 
 /* Writes the URLs that would have been lost. */
@@ -297,6 +299,35 @@ static int open_and_audit(const struct audit_settings *s, const char *dir,
     return code;
 }
 
+struct auditing {
+    const struct audit_settings *s;
+    const struct audit_options *o;
+};
+
+/* Of a shard also what went to others: their URLs are in their audits. */
+static int audit_dir(void *ctx, const struct crawl_dir *d)
+{
+    const struct auditing *x = ctx;
+
+    if (d->is_shard && !x->s->json)
+        printf("shard %" PRIu32 ": %" PRIu64
+               " URLs sent to other shards, %" PRIu64 " received\n",
+               d->shard, d->sent, d->received);
+    return open_and_audit(x->s, d->path, x->o);
+}
+
+static int audit_dirs(const struct audit_settings *s, const char *where,
+                      const struct audit_options *o)
+{
+    struct auditing x = {s, o};
+
+    if ((s->html != NULL || s->lost != NULL) && crawl_dirs_are_shards(where))
+        return usage_error(&audit_usage,
+                           "--html and --lost are of one directory: of "
+                           "DIR/shards/N");
+    return crawl_dirs_each("audit", where, bytes_of("", 0), audit_dir, &x);
+}
+
 static int audit_all(const struct audit_settings *s,
                      const struct option_list *dirs)
 {
@@ -316,7 +347,8 @@ static int audit_all(const struct audit_settings *s,
         return code;
     o.what_if = rates;
     choose_kinds(&o, s);
-    code = open_and_audit(s, s->urls != NULL ? NULL : dirs->item[0], &o);
+    code = s->urls != NULL ? open_and_audit(s, NULL, &o)
+                           : audit_dirs(s, dirs->item[0], &o);
     free(rates);
     return code;
 }

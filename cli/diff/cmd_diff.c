@@ -13,6 +13,7 @@
 #include "cli/diff/diff_print.h"
 #include "cli/diff/diff_side.h"
 #include "cli/open_crawl.h"
+#include "cli/shards/crawl_dirs.h"
 #include "crawler/sitemap/sitemap_hint.h"
 
 enum diff_format { DIFF_FORMAT_TEXT, DIFF_FORMAT_JSONL, DIFF_FORMAT_CSV };
@@ -82,17 +83,19 @@ const struct usage diff_usage = {
     .table = &table,
     .least = 1,
     .most = 2,
-    .operand = "a directory of crawl",
+    .operand = "a directory of crawl, or the URL of a crawl in Kafka",
 };
 
 struct diff_run {
     const struct diff_settings *s;
-    struct reader *sides[2]; /* the same one, of one crawl */
-    int64_t moments[2];      /* of one crawl; 0: as it is */
+    const char *sides[2]; /* the same one, of one crawl */
+    bool unfinished[2];
+    int64_t moments[2]; /* of one crawl; 0: as it is */
+    struct line_sort *lines;
+    int side; /* that is being read */
     struct record out;
     struct diff_html *html;
     struct diff_counts counts;
-    const char *reads; /* the directory that is being read */
 };
 
 static enum status take_row(void *ctx, const struct diff_row *row)
@@ -105,58 +108,91 @@ static enum status take_row(void *ctx, const struct diff_row *row)
                                             : STATUS_OK;
 }
 
-/* Says so: a page that is missing there may still come. */
-static bool is_unfinished(const struct reader *r)
-{
-    const char *state = crawl_state(r);
-
-    if (strcmp(state, "finished") == 0)
-        return false;
-    fprintf(stderr,
-            "urlweir diff: the crawl in %s is %s: what it has not fetched yet "
-            "counts as unfetched\n",
-            r->dir, state);
-    return true;
-}
-
 static bool is_one(const struct diff_run *d)
 {
     return d->sides[0] == d->sides[1];
 }
 
-static enum status read_sides(struct diff_run *d, struct line_sort *lines)
+static bool has_finished(const struct crawl_dir *d, const struct reader *r)
 {
-    enum status st = STATUS_OK;
-
-    for (int i = 0; i < 2 && st == STATUS_OK; i++) {
-        const struct diff_side side = {.r = d->sides[i],
-                                       .name = i == 0 ? '0' : '1',
-                                       .until = d->moments[i]};
-
-        d->reads = side.r->dir;
-        st = diff_side_read(&side, lines);
-    }
-    return st;
+    return d->is_shard ? !d->unfinished
+                       : strcmp(crawl_state(r), "finished") == 0;
 }
 
-static enum status compare(struct diff_run *d)
+/* Said once: a page that is missing there may still come. */
+static void note_unfinished(struct diff_run *d, const struct crawl_dir *dir,
+                            const struct reader *r)
 {
-    const struct diff_join_options o = {
+    if (is_one(d) || d->unfinished[d->side] || has_finished(dir, r))
+        return;
+    d->unfinished[d->side] = true;
+    fprintf(stderr,
+            "urlweir diff: the crawl in %s is %s: what it has not fetched yet "
+            "counts as unfetched\n",
+            d->sides[d->side], dir->is_shard ? "unfinished" : crawl_state(r));
+}
+
+static enum status read_side(struct diff_run *d, struct reader *r, int i)
+{
+    const struct diff_side side = {.r = r,
+                                   .name = i == 0 ? '0' : '1',
+                                   .until = d->moments[i]};
+
+    return diff_side_read(&side, d->lines);
+}
+
+/* Of one crawl, both moments. */
+static int read_dir(void *ctx, const struct crawl_dir *dir)
+{
+    struct diff_run *d = ctx;
+    struct reader r;
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (!open_crawl(&r, "diff", dir->path, &code))
+        return code;
+    note_unfinished(d, dir, &r);
+    st = read_side(d, &r, d->side);
+    if (st == STATUS_OK && is_one(d))
+        st = read_side(d, &r, 1);
+    if (st != STATUS_OK)
+        code = cannot_read("diff", dir->path, st);
+    reader_close(&r);
+    return code;
+}
+
+static int read_sides(struct diff_run *d)
+{
+    int code = EXIT_DONE;
+
+    for (d->side = 0; code == EXIT_DONE && d->side < (is_one(d) ? 1 : 2);
+         d->side++)
+        code = crawl_dirs_each("diff", d->sides[d->side], bytes_of("", 0),
+                               read_dir, d);
+    return code;
+}
+
+static int compare(struct diff_run *d)
+{
+    struct diff_join_options o = {
         .dir = d->s->temp,
         .memory = (size_t)d->s->memory / 2,
         .changed_by = d->s->changed_by,
-        .before_unfinished = !is_one(d) && is_unfinished(d->sides[0]),
-        .after_unfinished = !is_one(d) && is_unfinished(d->sides[1]),
     };
-    struct line_sort *lines = line_sort_new(o.dir, (size_t)d->s->memory / 3);
-    enum status st = read_sides(d, lines);
+    int code;
+    enum status st;
 
-    if (st == STATUS_OK) {
-        d->reads = o.dir;
-        st = diff_join(lines, &o, &d->counts, take_row, d);
+    d->lines = line_sort_new(o.dir, (size_t)d->s->memory / 3);
+    code = read_sides(d);
+    o.before_unfinished = d->unfinished[0];
+    o.after_unfinished = d->unfinished[1];
+    if (code == EXIT_DONE) {
+        st = diff_join(d->lines, &o, &d->counts, take_row, d);
+        if (st != STATUS_OK)
+            code = cannot_read("diff", o.dir, st);
     }
-    line_sort_free(lines);
-    return st;
+    line_sort_free(d->lines);
+    return code;
 }
 
 /* Returns the exit status of what was found. */
@@ -172,12 +208,11 @@ static int finish(struct diff_run *d)
         return EXIT_CANNOT;
     }
     if (d->html != NULL)
-        st =
-            diff_html_write(d->html, d->s->html,
-                            is_one(d) ? d->s->since : d->sides[0]->dir,
-                            is_one(d) && d->s->until != NULL ? d->s->until
-                                                             : d->sides[1]->dir,
-                            &d->counts);
+        st = diff_html_write(d->html, d->s->html,
+                             is_one(d) ? d->s->since : d->sides[0],
+                             is_one(d) && d->s->until != NULL ? d->s->until
+                                                              : d->sides[1],
+                             &d->counts);
     if (st != STATUS_OK) {
         fprintf(stderr, "urlweir diff: cannot write %s: %s\n", d->s->html,
                 status_text(st));
@@ -192,18 +227,15 @@ static int finish(struct diff_run *d)
 
 static int run_diff(struct diff_run *d)
 {
-    enum status st;
     int code;
 
     record_init(&d->out,
                 d->s->format == DIFF_FORMAT_CSV ? RECORD_CSV : RECORD_JSONL);
     if (d->s->html != NULL)
         d->html = diff_html_new();
-    st = compare(d);
-    if (st == STATUS_OK)
+    code = compare(d);
+    if (code == EXIT_DONE)
         code = finish(d);
-    else
-        code = cannot_read("diff", d->reads, st);
     diff_html_free(d->html);
     record_fini(&d->out);
     return code;
@@ -237,26 +269,6 @@ static bool read_moments(struct diff_run *d, size_t directories)
     return false;
 }
 
-static int diff_of(struct diff_run *d, const struct option_list *dirs)
-{
-    struct reader sides[2];
-    int code = EXIT_DONE;
-
-    if (!open_crawl(&sides[0], "diff", dirs->item[0], &code))
-        return code;
-    d->sides[0] = d->sides[1] = &sides[0];
-    if (dirs->count == 1) {
-        code = run_diff(d);
-    } else if (open_crawl(&sides[1], "diff", dirs->item[1], &code)) {
-        d->sides[1] = &sides[1];
-        code = run_diff(d);
-        reader_close(&sides[1]);
-    }
-    reader_close(&sides[0]);
-    d->sides[0] = d->sides[1] = NULL;
-    return code;
-}
-
 int cmd_diff(int argc, char **argv)
 {
     struct diff_settings s;
@@ -266,8 +278,9 @@ int cmd_diff(int argc, char **argv)
 
     if (!command_line_parse(&diff_usage, argc, argv, &s, &operands, &code))
         return code;
-    code =
-        read_moments(&d, operands.count) ? diff_of(&d, &operands) : EXIT_USAGE;
+    d.sides[0] = operands.item[0];
+    d.sides[1] = operands.item[operands.count - 1];
+    code = read_moments(&d, operands.count) ? run_diff(&d) : EXIT_USAGE;
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

@@ -20,6 +20,7 @@
 #include "cli/explain/service_explain.h"
 #include "cli/open_crawl.h"
 #include "cli/secret_args.h"
+#include "cli/shards/crawl_dirs.h"
 #include "cli/status/stored_budgets.h"
 #include "crawler/html/link_kinds.h"
 #include "crawler/robots/robots.h"
@@ -51,7 +52,7 @@ static const struct option_table table =
 
 const struct usage explain_usage = {
     .name = "explain",
-    .synopsis = "explain DIR URL [--json]",
+    .synopsis = "explain DIR|kafka://HOST/NAME URL [--json]",
     .about = "Shows every decision a crawl took about one URL, oldest first: "
              "where it was found, what the filter said, the robots.txt line, "
              "each try; or why it was never admitted. For a service's "
@@ -59,7 +60,8 @@ const struct usage explain_usage = {
     .table = &table,
     .least = 2,
     .most = 2,
-    .operand = "a directory of crawl or serve, and a URL",
+    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka; "
+               "and a URL",
 };
 
 struct story {
@@ -420,16 +422,36 @@ static int explain(const char *dir, const char *text, bool json)
     return code;
 }
 
+struct asked {
+    const struct explain_settings *s;
+    const char *url;
+    bool visited;
+};
+
+static int explain_dir(void *ctx, const struct crawl_dir *d)
+{
+    struct asked *a = ctx;
+
+    a->visited = true;
+    return explain(d->path, a->url, a->s->json);
+}
+
 int cmd_explain(int argc, char **argv)
 {
     struct explain_settings s;
+    struct asked asked = {.s = &s};
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
     if (!command_line_parse(&explain_usage, argc, argv, &s, &operands, &code))
         return code;
     secret_args_hide_logins(argc, argv);
-    code = explain(operands.item[0], operands.item[1], s.json);
+    asked.url = operands.item[1];
+    code = crawl_dirs_each("explain", operands.item[0],
+                           bytes_of_str(operands.item[1]), explain_dir, &asked);
+    if (code == EXIT_DONE && !asked.visited)
+        code = command_failed("explain",
+                              "nobody has begun with the shard that has it");
     option_list_free(&operands);
     return code;
 }

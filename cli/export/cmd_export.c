@@ -22,6 +22,7 @@
 #include "cli/export/in_links.h"
 #include "cli/export/service_export.h"
 #include "cli/open_crawl.h"
+#include "cli/shards/crawl_dirs.h"
 #include "crawler/html/link_kinds.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
@@ -66,14 +67,15 @@ static const struct option_table table =
 
 const struct usage export_usage = {
     .name = "export",
-    .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]",
+    .synopsis =
+        "export DIR|kafka://HOST/NAME [--what WHAT] [--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
              "stdout; the fields are described in docs/formats/export.md. "
              "Works while it runs.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a directory of crawl or serve",
+    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka",
 };
 
 /* The outcome of a URL in eight octets, since there is one for each URL. `seq`
@@ -293,54 +295,51 @@ static enum status run_export(struct export *j, enum export_what what)
 }
 
 /* Without rows nothing has been written yet. */
-static void write_head(struct export *j, const struct export_settings *s)
+static int write_head(struct export *j, const struct export_settings *s)
 {
     struct buf head;
 
     if (s->format != RECORD_CSV || record_has_rows(&j->out))
-        return;
+        return EXIT_DONE;
     buf_init(&head, 4096);
     export_head(s->what, &head);
     write_row(j, buf_failed(&head), buf_bytes(&head));
     buf_fini(&head);
+    if (fflush(stdout) == 0 && !j->failed)
+        return EXIT_DONE;
+    fprintf(stderr, "urlweir export: cannot write the output\n");
+    return EXIT_CANNOT;
 }
 
-static int export(struct reader *r, struct reader *checked,
+static int export(struct export *j, struct reader *r, struct reader *checked,
                   const struct export_settings *s)
 {
-    struct export j = {.r = r,
-                       .checked = checked,
-                       .last = frontier_store_last_id(r->store)};
     int code = EXIT_DONE;
     enum status st;
 
     if ((s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
         !export_has_links(r, &code))
         return code;
-    buf_init(&j.text, URL_LENGTH_CEILING + 64);
-    buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
-    buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
-    record_init(&j.out, s->format);
-    st = run_export(&j, s->what);
-    if (st == STATUS_OK)
-        write_head(&j, s);
+    j->r = r;
+    j->checked = checked;
+    j->last = frontier_store_last_id(r->store);
+    st = run_export(j, s->what);
     if (st == STATUS_IO && ferror(stdout)) {
-        j.failed = true;
+        j->failed = true;
         st = STATUS_OK;
     }
-    if (st != STATUS_OK || j.damaged) {
-        fprintf(stderr, "urlweir export: cannot read %s\n", j.r->dir);
-        code = st == STATUS_DAMAGED || j.damaged ? EXIT_DAMAGED : EXIT_CANNOT;
-    } else if (fflush(stdout) != 0 || j.failed) {
+    if (st != STATUS_OK || j->damaged) {
+        fprintf(stderr, "urlweir export: cannot read %s\n", r->dir);
+        code = st == STATUS_DAMAGED || j->damaged ? EXIT_DAMAGED : EXIT_CANNOT;
+    } else if (fflush(stdout) != 0 || j->failed) {
         fprintf(stderr, "urlweir export: cannot write the output\n");
         code = EXIT_CANNOT;
     }
-    free(j.finals);
-    in_links_free(j.in_links);
-    record_fini(&j.out);
-    buf_fini(&j.text);
-    buf_fini(&j.via_text);
-    buf_fini(&j.same_text);
+    free(j->finals);
+    j->finals = NULL;
+    in_links_free(j->in_links);
+    j->in_links = NULL;
+    j->hints = false;
     return code;
 }
 
@@ -358,37 +357,67 @@ static int export_service(struct reader *r, const struct export_settings *s)
 }
 
 /* With the crawl of --checked, if it is given. */
-static int export_crawl(struct reader *r, const struct export_settings *s)
+static int export_crawl(struct export *j, struct reader *r,
+                        const struct export_settings *s)
 {
     struct reader checked;
     int code = EXIT_DONE;
 
     if (s->checked == NULL)
-        return export(r, NULL, s);
+        return export(j, r, NULL, s);
     if (s->what != EXPORT_BROKEN) {
         fprintf(stderr, "urlweir export: --checked is about --what broken\n");
         return EXIT_USAGE;
     }
     if (open_crawl(&checked, "export", s->checked, &code)) {
-        code = export(r, &checked, s);
+        code = export(j, r, &checked, s);
         reader_close(&checked);
     }
+    return code;
+}
+
+struct exporting {
+    const struct export_settings *s;
+    struct export j;
+    bool service;
+};
+
+static int export_dir(void *ctx, const struct crawl_dir *d)
+{
+    struct exporting *x = ctx;
+    struct reader r;
+    int code = EXIT_DONE;
+
+    if (!open_crawl(&r, "export", d->path, &code))
+        return code;
+    x->service = is_service(&r);
+    code =
+        x->service ? export_service(&r, x->s) : export_crawl(&x->j, &r, x->s);
+    reader_close(&r);
     return code;
 }
 
 int cmd_export(int argc, char **argv)
 {
     struct export_settings s;
+    struct exporting x = {.s = &s};
     struct option_list operands = {0};
-    struct reader r;
     int code = EXIT_DONE;
 
     if (!command_line_parse(&export_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (open_crawl(&r, "export", operands.item[0], &code)) {
-        code = is_service(&r) ? export_service(&r, &s) : export_crawl(&r, &s);
-        reader_close(&r);
-    }
+    buf_init(&x.j.text, URL_LENGTH_CEILING + 64);
+    buf_init(&x.j.via_text, URL_LENGTH_CEILING + 64);
+    buf_init(&x.j.same_text, URL_LENGTH_CEILING + 64);
+    record_init(&x.j.out, s.format);
+    code = crawl_dirs_each("export", operands.item[0], bytes_of("", 0),
+                           export_dir, &x);
+    if (code == EXIT_DONE && !x.service)
+        code = write_head(&x.j, &s);
+    record_fini(&x.j.out);
+    buf_fini(&x.j.text);
+    buf_fini(&x.j.via_text);
+    buf_fini(&x.j.same_text);
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

@@ -96,6 +96,13 @@ int crawl_open_failed(enum status st, const char *dir)
                 "release; use that one\n",
                 dir);
         return EXIT_CANNOT;
+    case STATUS_REFUSED:
+        fprintf(stderr,
+                "urlweir: %s is a shard of a crawl on many machines, and no "
+                "crawl by itself: give the command for the directory of its "
+                "worker, or the URL of the crawl\n",
+                dir);
+        return EXIT_CANNOT;
     case STATUS_FULL:
         fprintf(stderr,
                 "urlweir: no space left on the disk of %s; free some "

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
+#include "cli/shards/crawl_dirs.h"
 #include "cli/verify/verify_repair.h"
 #include "cli/verify/verify_store.h"
 #include "cli/verify/verify_warc.h"
@@ -40,14 +41,14 @@ static const struct option_table table =
 
 const struct usage verify_usage = {
     .name = "verify",
-    .synopsis = "verify DIR [--repair]",
+    .synopsis = "verify DIR|kafka://HOST/NAME [--repair]",
     .about = "Checks that store, WARC files, filter file and manifest of a "
              "crawl, or of a service, agree. Exit status: 0 all agree, 3 the "
              "next resume (or serve) will repair it, 6 damaged.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a directory of crawl or serve",
+    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka",
 };
 
 /* A damaged filter unit costs one segment, which resume rebuilds. */
@@ -132,31 +133,49 @@ static int conclude(struct reader *r, const struct verdicts *v,
     return EXIT_DAMAGED;
 }
 
-int cmd_verify(int argc, char **argv)
+static int verify_dir(void *ctx, const struct crawl_dir *d)
 {
-    struct verify_settings s;
-    struct option_list operands = {0};
+    const struct verify_settings *s = ctx;
     struct verdicts v = {0};
     struct reader r;
     unsigned store_bad;
     int code = EXIT_DONE;
 
+    if (!open_crawl(&r, "verify", d->path, &code))
+        return code;
+    if (d->is_shard)
+        printf("shard %" PRIu32 ":\n", d->shard);
+    v.service = is_service(&r);
+    verify_store(&v, &r);
+    if (v.service)
+        verify_service(&v, &r);
+    verify_links(&v, &r);
+    store_bad = v.bad;
+    if (!d->is_shard) /* its files are where it was fetched */
+        verify_records(&v, &r);
+    verify_manifest(&v, &r);
+    verify_digests(&v, &r);
+    verify_filter_units(&v, &r);
+    code = conclude(&r, &v, store_bad, s->repair);
+    reader_close(&r);
+    return code;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+    struct verify_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
     if (!command_line_parse(&verify_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (open_crawl(&r, "verify", operands.item[0], &code)) {
-        v.service = is_service(&r);
-        verify_store(&v, &r);
-        if (v.service)
-            verify_service(&v, &r);
-        verify_links(&v, &r);
-        store_bad = v.bad;
-        verify_records(&v, &r);
-        verify_manifest(&v, &r);
-        verify_digests(&v, &r);
-        verify_filter_units(&v, &r);
-        code = conclude(&r, &v, store_bad, s.repair);
-        reader_close(&r);
-    }
+    if (s.repair && crawl_dirs_are_shards(operands.item[0]))
+        code = usage_error(&verify_usage,
+                           "--repair is for a directory; shards in Kafka are "
+                           "read from there again");
+    else
+        code = crawl_dirs_each("verify", operands.item[0], bytes_of("", 0),
+                               verify_dir, &s);
     option_list_free(&operands);
     return code;
 }

@@ -38,6 +38,10 @@ struct seen_store_shares {
     uint64_t queues; /* what the others leave: queues, hosts and indexes */
 };
 
+/* A row of table meta: the store is kept elsewhere as well
+ * (cluster/shard_rows.h), and cannot be changed here alone: STATUS_REFUSED. */
+#define SEEN_STORE_FOLLOWED "shard"
+
 struct seen_store_options {
     bool use_filter;
     const char *filter_kind; /* NULL: "scalable" */
@@ -57,7 +61,8 @@ struct seen_store_options {
      * fails, the commit fails. NULL: nothing to do. */
     enum status (*before_commit)(void *ctx);
     void *before_commit_ctx;
-    const struct db_follower *follower; /* of the database; NULL: none */
+    const struct db_follower *follower; /* of the database; NULL: none, and the
+                                           store is none that needs one */
 };
 
 struct seen_store_job; /* a checkpoint in progress */

@@ -269,6 +269,22 @@ static enum status compare_with_manifest(struct seen_store *s)
     return st;
 }
 
+/* What changed here alone would be lost, or contradict what is elsewhere. */
+static enum status refuse_without_follower(struct seen_store *s)
+{
+    struct buf note;
+    enum status st;
+
+    if (s->o.follower != NULL)
+        return STATUS_OK;
+    buf_init(&note, 4096);
+    st = frontier_store_meta(s->store, SEEN_STORE_FOLLOWED, &note);
+    buf_fini(&note);
+    return st == STATUS_OK          ? STATUS_REFUSED
+           : st == STATUS_NOT_FOUND ? STATUS_OK
+                                    : st;
+}
+
 static void find_next_step(struct seen_store *s)
 {
     while (s->next_step <= frontier_store_last_id(s->store))
@@ -280,6 +296,8 @@ static enum status restore(struct seen_store *s)
     enum status st = row_digest_read_key(&s->key, s->store, s->dir);
     uint64_t last = frontier_store_last_id(s->store);
 
+    if (st == STATUS_OK)
+        st = refuse_without_follower(s);
     if (st == STATUS_OK)
         st = compare_with_manifest(s);
     if (st == STATUS_OK)

@@ -535,6 +535,38 @@ def moved(where):
         raise Failure(f"came back with {len(pages)} pages")
 
 
+def anywhere(where):
+    """What a crawl knows is read from Kafka, though no worker's disk is left, and is
+    what one machine finds in the same web."""
+    crawl = Crawl(where, pages=12)
+    crawl.create()
+    crawl.join()
+    crawl.end(0)
+    first = json.loads(run("export", crawl.directory(0)).splitlines()[0])
+    if "no crawl by itself" not in run("resume", f"{crawl.directory(0)}/shards/0", code=2):
+        raise Failure("a shard was resumed alone")
+    shutil.rmtree(crawl.directory(0))
+    shutil.rmtree(crawl.directory(1))
+    rows = [json.loads(row) for row in run("export", crawl.url).splitlines()]
+    urls = {row["url"] for row in rows if row["status"] in ("fetched", "redirect")}
+    if urls != {crawl.web.url(*page) for page in crawl.web.truth()} or first not in rows:
+        raise Failure(f"{len(rows)} rows, {len(urls)} URLs")
+    table = run("export", crawl.url, "--what", "pages", "--format", "csv").splitlines()
+    if len(table) != len(urls) or len([row for row in table if row.startswith("url")]) != 1:
+        raise Failure(f"{len(table)} lines of CSV, {table[:2]}")
+    if run("verify", crawl.url).count("all agree") != SHARDS:
+        raise Failure("verify")
+    page = crawl.web.url(3, "/p5")
+    if "fetched" not in run("explain", crawl.url, page):
+        raise Failure("explain")
+    if run("audit", crawl.url).count("URLs sent to other shards") != SHARDS:
+        raise Failure("audit")
+    run("crawl", "-q", "-o", f"{where}/alone", *OPTIONS, *OWN, *crawl.web.seeds())
+    if "same" not in run("diff", crawl.url, f"{where}/alone", "--exit-code"):
+        raise Failure("diff")
+    crawl.web.close()
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
@@ -542,4 +574,4 @@ def children(pid):
 
 scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
                pause_worker, kill_shard, paused, stopped, changed, hosts,
-               limited, quota, secrets, lines, moved], DIR, sys.argv[4:])
+               limited, quota, secrets, lines, moved, anywhere], DIR, sys.argv[4:])

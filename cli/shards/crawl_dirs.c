@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* crawl_dirs.c - the directories that a command reads. */
+#include "cli/shards/crawl_dirs.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cluster/cluster_control.h"
+#include "cluster/shard_rows.h"
+#include "frontier/url/queue_key.h"
+#include "frontier/url/shard.h"
+#include "frontier/url/url.h"
+#include "job/settings/cluster_settings.h"
+#include "job/settings/settings.h"
+
+struct shards {
+    struct crawl_settings s; /* of the crawl */
+    struct kafka_address at;
+    struct kafka_access access;
+    struct cluster_control *all;
+    struct buf why;
+};
+
+/* The settings of a worker have its way to sign in. */
+static bool read_place(struct crawl_settings *s, const char *where,
+                       struct buf *why)
+{
+    if (kafka_address_is_url(where)) {
+        s->cluster = xstrdup(where);
+        return true;
+    }
+    return settings_are_in(where) &&
+           settings_load(s, where, why) == STATUS_OK && s->cluster != NULL;
+}
+
+bool crawl_dirs_are_shards(const char *where)
+{
+    struct crawl_settings s;
+    struct buf why;
+    bool are;
+
+    settings_init(&s);
+    buf_init(&why, 4096);
+    are = read_place(&s, where, &why);
+    buf_fini(&why);
+    settings_fini(&s);
+    return are;
+}
+
+static enum status open_shards(struct shards *c)
+{
+    enum status st = kafka_address_read(&c->at, c->s.cluster, &c->why);
+
+    c->access = (struct kafka_access){c->at.brokers,
+                                      {c->s.kafka_property.item,
+                                       c->s.kafka_property.count}};
+    if (st == STATUS_OK)
+        st = cluster_control_open(&c->all, &c->access, c->at.topic, &c->why);
+    if (st == STATUS_NOT_FOUND)
+        buf_addf(&c->why, "there is no crawl %s", c->at.topic);
+    if (st == STATUS_OK)
+        st = cluster_settings_take(cluster_control_settings(c->all), &c->s,
+                                   &c->why);
+    return st;
+}
+
+/* As a shard's process keeps them, but a copy has no filter. */
+static enum status save_settings(struct shards *c, const char *dir)
+{
+    char *cluster = c->s.cluster;
+    enum status st;
+
+    free(c->s.output);
+    c->s.output = xstrdup(dir);
+    c->s.filter = FILTER_NONE;
+    c->s.cluster = NULL;
+    st = settings_save(&c->s);
+    c->s.cluster = cluster;
+    return st;
+}
+
+static void remove_dir(const char *path)
+{
+    DIR *d = opendir(path);
+    const struct dirent *e;
+
+    while (d != NULL && (e = readdir(d)) != NULL)
+        (void)unlinkat(dirfd(d), e->d_name, 0);
+    if (d != NULL)
+        closedir(d);
+    (void)rmdir(path);
+}
+
+/* A shard that nobody has begun with has no rows. */
+static enum status copy_shard(struct shards *c, uint32_t n, const char *dir,
+                              bool *there)
+{
+    enum status st =
+        shard_rows_copy(&c->access, c->at.topic, n, dir, there, &c->why);
+
+    return st == STATUS_OK && *there ? save_settings(c, dir) : st;
+}
+
+static int failed(struct shards *c, const char *command, enum status st)
+{
+    return command_failed(command,
+                          c->why.len > 0 ? buf_str(&c->why) : status_text(st));
+}
+
+static int visit_shard(struct shards *c, const char *command, uint32_t n,
+                       int (*visit)(void *ctx, const struct crawl_dir *d),
+                       void *ctx)
+{
+    const struct shard_report *now = cluster_control_report(c->all, n);
+    const char *tmp = getenv("TMPDIR");
+    char dir[4096];
+    bool there = false;
+    int code = EXIT_DONE;
+    enum status st;
+
+    snprintf(dir, sizeof dir, "%s/urlweir-shard.XXXXXX",
+             tmp != NULL ? tmp : "/tmp");
+    if (mkdtemp(dir) == NULL) {
+        buf_addf(&c->why, "a directory %s cannot be made", dir);
+        return failed(c, command, STATUS_IO);
+    }
+    st = copy_shard(c, n, dir, &there);
+    if (st != STATUS_OK)
+        code = failed(c, command, st);
+    else if (there)
+        code = visit(ctx, &(struct crawl_dir){dir, true, n,
+                                              !now->idle || now->queued > 0,
+                                              now->sent, now->received});
+    remove_dir(dir);
+    return code;
+}
+
+static uint32_t shard_of_url(const struct shards *c, struct bytes url)
+{
+    uint32_t shard = 0;
+    struct url u;
+
+    url_init(&u);
+    if (url_canonical(&u, url, NULL, NULL) == URL_OK)
+        shard = shard_of_host(queue_key_of(&u), cluster_control_shards(c->all));
+    url_fini(&u);
+    return shard;
+}
+
+static int visit_all(struct shards *c, const char *command, struct bytes url,
+                     int (*visit)(void *ctx, const struct crawl_dir *d),
+                     void *ctx)
+{
+    uint32_t count = cluster_control_shards(c->all);
+    int worst = EXIT_DONE;
+
+    if (url.len > 0)
+        return visit_shard(c, command, shard_of_url(c, url), visit, ctx);
+    for (uint32_t n = 0;
+         n < count && worst != EXIT_USAGE && worst != EXIT_CANNOT; n++) {
+        int code = visit_shard(c, command, n, visit, ctx);
+
+        if (code > worst || code == EXIT_USAGE || code == EXIT_CANNOT)
+            worst = code;
+    }
+    return worst;
+}
+
+int crawl_dirs_each(const char *command, const char *where, struct bytes url,
+                    int (*visit)(void *ctx, const struct crawl_dir *d),
+                    void *ctx)
+{
+    struct shards c = {.all = NULL};
+    enum status st;
+    int code;
+
+    settings_init(&c.s);
+    buf_init(&c.why, (size_t)64 << 10);
+    if (!read_place(&c.s, where, &c.why)) {
+        code = visit(ctx, &(struct crawl_dir){.path = where});
+    } else {
+        st = open_shards(&c);
+        code = st == STATUS_OK ? visit_all(&c, command, url, visit, ctx)
+                               : failed(&c, command, st);
+    }
+    cluster_control_close(c.all);
+    buf_fini(&c.why);
+    settings_fini(&c.s);
+    return code;
+}
