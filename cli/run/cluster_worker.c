@@ -54,6 +54,7 @@
 #define DEATHS     5              /* in a row, until that is no use */
 #define OWNED_FD   3              /* of a shard's process */
 #define ANSWER_MS  30000          /* of a shard's process, for a command */
+#define RUN_MOST   16             /* options of a run */
 #define READY      (10 * NS_PER_S) /* until it takes commands */
 
 struct own_shard {
@@ -74,6 +75,7 @@ struct worker {
     uint32_t count;
     int owned_fd;
     _Atomic int64_t *owned_until;
+    struct option_list run;     /* NAME=VALUE for the shards */
     uint64_t settings_version;  /* of the file in DIR */
     _Atomic bool asked_to_stop; /* by a command */
     _Atomic bool *has, *wanted; /* by shard, for the thread of commands: this
@@ -94,11 +96,36 @@ static bool failed(struct worker *w, enum status st, const char *what)
 
 /* ---- processes ---- */
 
+/* Options of this run, which are not kept in DIR; what is shown and where the
+ * results go is the worker's own. */
+static void list_run_options(struct worker *w)
+{
+    static const char *const own[] = {"output", "quiet", "progress"};
+    struct buf text;
+
+    buf_init(&text, 8192);
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+        bool passed = (o->flags & OPTION_OF_RUN) != 0 &&
+                      option_given(&crawl_options, i, w->s);
+
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            passed &= strcmp(o->name, own[k]) != 0;
+        if (!passed)
+            continue;
+        buf_clear(&text);
+        buf_addf(&text, "%s=", o->name);
+        option_text(o, w->s, 0, &text);
+        option_list_add(&w->run, buf_bytes(&text));
+    }
+    buf_fini(&text);
+}
+
 static void start(struct worker *w, uint32_t n)
 {
     char number[16], count[16], fd[16];
-    const char *const argv[] = {"urlweir", "shard", w->s->output, number,
-                                count,     fd,      NULL};
+    const char *argv[6 + RUN_MOST + 1] = {"urlweir", "shard", w->s->output,
+                                          number,    count,   fd};
     posix_spawn_file_actions_t files;
     struct own_shard *o = &w->shards[n];
     int rc;
@@ -106,6 +133,8 @@ static void start(struct worker *w, uint32_t n)
     snprintf(number, sizeof number, "%" PRIu32, n);
     snprintf(count, sizeof count, "%" PRIu32, w->count);
     snprintf(fd, sizeof fd, "%d", OWNED_FD);
+    for (size_t i = 0; i < w->run.count && i < RUN_MOST; i++)
+        argv[6 + i] = w->run.item[i];
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, w->owned_fd, OWNED_FD);
     rc = posix_spawn(&o->pid, "/proc/self/exe", &files, NULL,
@@ -571,7 +600,9 @@ int cluster_worker_run(const char *command, enum cluster_start how,
     int code;
 
     buf_init(&w.why, 4096);
+    list_run_options(&w);
     code = begin(&w, how);
+    option_list_free(&w.run);
     buf_fini(&w.why);
     return code;
 }

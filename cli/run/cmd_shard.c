@@ -153,13 +153,31 @@ static bool bind_to_worker(struct part *p, int fd)
            getppid() != 1;
 }
 
+/* NAME=VALUE each. */
+static enum status take_run_options(struct part *p, char **options)
+{
+    enum status st = STATUS_OK;
+
+    for (; st == STATUS_OK && *options != NULL; options++) {
+        size_t n = strcspn(*options, "="),
+               i = option_find(&crawl_options, bytes_of(*options, n));
+
+        st = i < crawl_options.count && (*options)[n] == '='
+                 ? option_set(&crawl_options, i, &p->s,
+                              bytes_of_str(*options + n + 1), OPTION_FROM_LINE,
+                              &p->why)
+                 : STATUS_ARG;
+    }
+    return st;
+}
+
 int cmd_shard(int argc, char **argv)
 {
     struct part p = {.engine = NULL};
     int code = EXIT_USAGE;
     enum status st;
 
-    if (argc != 5) {
+    if (argc < 5) {
         fprintf(stderr, "urlweir shard: a worker of a cluster starts it\n");
         return EXIT_USAGE;
     }
@@ -171,6 +189,8 @@ int cmd_shard(int argc, char **argv)
     if (p.number.number < p.number.count &&
         bind_to_worker(&p, (int)strtol(argv[4], NULL, 10))) {
         st = shard_settings_read(&p.s, argv[1], p.number, &p.where, &p.why);
+        if (st == STATUS_OK)
+            st = take_run_options(&p, argv + 5);
         code = st == STATUS_OK ? run(&p) : cannot(&p, st);
         crawl_setup_fini(&p.c);
     }

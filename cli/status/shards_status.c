@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cluster/cluster_control.h"
+#include "crawler/crawl.h"
 #include "job/settings/settings.h"
 
 static const struct {
@@ -61,14 +62,19 @@ static struct shard_report sum(const struct cluster_control *c)
     return all;
 }
 
-static const char *state_of(const struct cluster_control *c)
+static const char *state_of(struct cluster_control *c)
 {
+    enum permit_kind which;
+
+    if (permits_are_spent(cluster_control_permits(c), &which))
+        return crawl_end_text(which == PERMIT_PAGES ? CRAWL_LIMIT
+                                                    : CRAWL_QUOTA);
     return cluster_control_is_over(c)     ? "finished"
            : cluster_control_is_paused(c) ? "paused"
                                           : "not finished";
 }
 
-static void print_json(const struct cluster_control *c, const char *url)
+static void print_json(struct cluster_control *c, const char *url)
 {
     struct shard_report all = sum(c);
     json_t *o = report_json(&all), *list = json_array();
@@ -88,7 +94,7 @@ static void print_json(const struct cluster_control *c, const char *url)
     json_decref(o);
 }
 
-static void print_text(const struct cluster_control *c, const char *url)
+static void print_text(struct cluster_control *c, const char *url)
 {
     struct shard_report all = sum(c);
 
@@ -101,14 +107,14 @@ static void print_text(const struct cluster_control *c, const char *url)
         printf("  %-22s %14s\n", fields[i].title, buf_str(&b));
         buf_fini(&b);
     }
-    printf("  %-8s %12s %12s %12s %12s\n", "shard", "pages", "URLs", "queued",
-           "");
+    printf("  %-8s %12s %12s %12s %12s %12s\n", "shard", "pages", "URLs",
+           "queued", "sent", "received");
     for (uint32_t n = 0; n < cluster_control_shards(c); n++) {
         const struct shard_report *r = cluster_control_report(c, n);
 
         printf("  %-8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-               " %12s\n",
-               n, r->pages, r->urls, r->queued,
+               " %12" PRIu64 " %12" PRIu64 "  %s\n",
+               n, r->pages, r->urls, r->queued, r->sent, r->received,
                !r->known ? "not begun"
                : r->idle ? "idle"
                          : "");

@@ -265,8 +265,10 @@ def pause_worker(where):
 
 
 def kill_shard(where):
-    """The process of a shard is killed, and started again by its worker."""
+    """The process of a shard is killed, and started again by its worker, with the
+    options of the run."""
     crawl = Crawl(where)
+    crawl.own = lambda n: ["-v"]
     crawl.create()
     for part in (0.2, 0.4, 0.6):
         crawl.reach(part)
@@ -275,6 +277,9 @@ def kill_shard(where):
     crawl.finish(repeats=3 * IN_FLIGHT)
     if min(offsets) <= 0:
         raise Failure(f"a restart would read all rows: {offsets}")
+    with open(crawl.workers[0].log, encoding="utf-8") as f:
+        if f.read().count("rows were read from Kafka") < 3:
+            raise Failure("a shard does not know that its worker is verbose")
 
 
 def state_offset(crawl, shard):
@@ -422,6 +427,8 @@ def limited(where):
         said = f.read()
     if "reached --limit: 200 pages" not in said:
         raise Failure(f"a worker ended with: {said}")
+    if say(crawl, "status")["state"] != "reached --limit":
+        raise Failure(f"status: {say(crawl, 'status')}")
     say(crawl, "set", "limit=230")
     crawl.resume(0)
     crawl.resume(2)
