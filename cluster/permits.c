@@ -30,6 +30,7 @@ static const char *const names[PERMIT_KINDS] = {"pages", "bytes"};
 
 struct part {
     uint64_t claimed[PERMIT_KINDS], used[PERMIT_KINDS];
+    bool known; /* what it has used */
 };
 
 struct permits {
@@ -97,6 +98,7 @@ void permits_take_used(struct permits *p, uint32_t shard,
 {
     for (int k = 0; k < PERMIT_KINDS; k++)
         p->parts[shard].used[k] = less(used[k], NUMBER_MOST);
+    p->parts[shard].known = true;
 }
 
 static uint64_t number_of(const json_t *o, const char *name)
@@ -175,6 +177,17 @@ uint64_t permits_left(const struct permits *p, enum permit_kind kind,
     return p->usable[kind] > used ? p->usable[kind] - used : 0;
 }
 
+/* A shard may have pages before it ever claims: of an import, of a crawl whose
+ * limit was set late. */
+static bool all_known(const struct permits *p)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < p->count; i++)
+        all &= p->parts[i].known;
+    return all;
+}
+
 /* What the part of kind k should be. */
 static uint64_t wanted(const struct permits *p, const struct permit_need *n,
                        enum permit_kind k)
@@ -189,7 +202,7 @@ static uint64_t wanted(const struct permits *p, const struct permit_need *n,
 
     if (p->limit[k] == 0)
         return p->parts[p->shard].claimed[k];
-    if (rest > 0 && need > left && left <= block / 2)
+    if (rest > 0 && need > left && left <= block / 2 && all_known(p))
         return now + less(block, need - left);
     return rest == 0 && n->unused ? n->used[k] : now;
 }

@@ -13,7 +13,8 @@
  * of two claims for the last page the earlier one gets it, and no shard has to
  * ask another one.
  *
- * A claim raises a shard's part by a block, which is small when little is left;
+ * Nothing is claimed before each shard has said what it has fetched. A claim
+ * raises a shard's part by a block, which is small when little is left;
  * what a shard does not use it gives back when nothing is left for others. An
  * owner that has just come uses nothing of the part of the one before, and
  * claims anew: the rows say what was fetched.

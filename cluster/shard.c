@@ -225,7 +225,9 @@ static enum status send_all(void *ctx)
     if (st == STATUS_OK)
         st = send_claim(s);
     if (st == STATUS_OK &&
-        (shard_rows_has_sent(s->rows) || s->report.idle != s->told_idle))
+        s->report.known && /* not while the crawl is being opened */
+        (shard_rows_has_sent(s->rows) || s->report.idle != s->told_idle ||
+         s->told.len == 0))
         st = send_report(s);
     s->outgoing_count = 0;
     buf_clear(&s->outbox);
@@ -410,7 +412,8 @@ static void count(struct shard *s, size_t taken)
 static enum status say_what_is_new(struct shard *s, int64_t now,
                                    int64_t wall_ms)
 {
-    bool idle = s->report.idle != s->told_idle;
+    /* Others may wait to hear of it at all. */
+    bool idle = s->report.idle != s->told_idle || s->told.len == 0;
 
     if (!idle && !permits_want(s->permits, &s->need))
         return STATUS_OK;

@@ -67,8 +67,10 @@ static void begin(void)
 {
     length = last_by = 0;
     memset(owners, 0, sizeof owners);
-    for (uint32_t i = 0; i < SHARDS; i++)
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        append(USED, i);
         take_over(i);
+    }
 }
 
 static void end(void)
@@ -215,6 +217,20 @@ TEST(of_two_claims_the_earlier_one_counts)
     ck_assert_uint_eq(permits_left(owners[3].p, PERMIT_PAGES, 0), 1);
 }
 
+/* One of them may be of an import, with more pages than any claim says. */
+TEST(nothing_is_claimed_before_all_have_said_what_they_have)
+{
+    struct permit_need n = {.urls = 9};
+
+    limit_to(100);
+    owners[0].urls = 9;
+    read_some(&owners[0], SHARDS - 1);
+    permits_take_limits(owners[0].p, (uint64_t[]){100, 0});
+    ck_assert(!permits_want(owners[0].p, &n));
+    read_some(&owners[0], SIZE_MAX);
+    ck_assert(permits_want(owners[0].p, &n));
+}
+
 TEST(a_new_owner_uses_nothing_of_the_one_before)
 {
     limit_to(100);
@@ -237,6 +253,7 @@ TEST(octets_beyond_a_quota_end_it)
 
     buf_init(&key, 64);
     buf_init(&value, 96);
+    read_some(&owners[0], SIZE_MAX);
     permits_take_limits(p, (uint64_t[]){0, 1000});
     ck_assert_uint_eq(permits_left(p, PERMIT_PAGES, 7), UINT64_MAX);
     ck_assert(permits_want(p, &n));
