@@ -50,6 +50,7 @@ struct partition {
     bool compacted;
     struct record *at;
     size_t count, room;
+    int64_t start; /* messages before are deleted */
 };
 
 /* A transactional id. */
@@ -567,6 +568,28 @@ enum status kafka_producer_abort(struct kafka_producer *p, int timeout_ms,
     world_fault("nobody aborts a transaction");
 }
 
+enum status kafka_producer_find_end(struct kafka_producer *p, const char *topic,
+                                    int partition, int timeout_ms, int64_t *end,
+                                    struct buf *why)
+{
+    (void)p, (void)timeout_ms;
+    settle();
+    if (!answer())
+        return say(why, STATUS_AGAIN, "no answer");
+    *end = (int64_t)partition_of(topic, partition)->count;
+    return STATUS_OK;
+}
+
+void kafka_producer_trim(struct kafka_producer *p, const char *topic,
+                         int partition, int64_t offset)
+{
+    struct partition *of = partition_of(topic, partition);
+
+    (void)p;
+    if (answer() && offset > of->start)
+        of->start = offset;
+}
+
 /* ---- readers ---- */
 
 struct kafka_reader {
@@ -586,7 +609,7 @@ enum status kafka_reader_open(struct kafka_reader **out,
         return say(why, STATUS_REFUSED, "there is no such topic");
     r = calloc(1, sizeof *r);
     r->of = partition_of(topic, partition);
-    r->next = offset;
+    r->next = offset >= 0 ? offset : r->of->start;
     *out = r;
     return STATUS_OK;
 }
@@ -610,6 +633,8 @@ enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
         scheduler_sleep(timeout_ms * NS_PER_MS);
         return STATUS_NOT_FOUND;
     }
+    if (r->next < r->of->start)
+        return say(why, STATUS_REFUSED, "messages are gone that nobody read");
     end = stable_end(r->of);
     for (; r->next < end; r->next++) {
         const struct record *at = &r->of->at[r->next];
@@ -627,6 +652,30 @@ enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
         scheduler_sleep(timeout_ms * NS_PER_MS);
     r->at_end = true;
     return STATUS_NOT_FOUND;
+}
+
+enum status kafka_reader_read_all(
+    struct kafka_reader *r, enum kafka_end end, int timeout_ms,
+    enum status (*visit)(void *ctx, const struct kafka_message *m), void *ctx,
+    struct buf *why)
+{
+    int64_t heard = clock_mono(), high = (int64_t)r->of->count;
+    struct kafka_message m;
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK &&
+           !(r->at_end && (end == KAFKA_END_COMMITTED || r->next >= high))) {
+        st = kafka_reader_next(r, 100, &m, why);
+        if (st == STATUS_OK) {
+            heard = clock_mono();
+            st = visit(ctx, &m);
+        } else if (st == STATUS_NOT_FOUND) {
+            st = clock_mono() - heard < timeout_ms * NS_PER_MS
+                     ? STATUS_OK
+                     : say(why, STATUS_AGAIN, "no answer");
+        }
+    }
+    return st;
 }
 
 bool kafka_reader_is_at_end(const struct kafka_reader *r)
