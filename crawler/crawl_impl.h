@@ -1,13 +1,10 @@
 /*
  * crawl_impl.h - the inside of a crawl, shared by its files.
  *
- *   crawl.c          starts and stops it; what other threads may ask
- *   crawl_blame.c    URLs that an earlier process had in hand at its end
+ *   crawl.c          starts and stops it; fetchers that do not come back; what
+ *                    other threads may ask
  *   crawl_turn.c     the frontier thread: one turn after the other, to its end
- *   crawl_reports.c  what fetchers tell, to the engine
- *   crawl_leases.c   what the engine hands out, to the fetchers
- *   crawl_balance.c  which fetcher gets it
- *   crawl_stuck.c    fetchers that do not come back
+ *   crawl_balance.c  which fetcher gets a URL
  *   crawl_stats.c    stats for progress and monitors
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_IMPL_H
@@ -83,19 +80,10 @@ struct crawl {
  * opens c->in_hand. Call it before other threads exist. */
 MUST_CHECK enum status crawl_blame_left(struct crawl *c);
 
-/* How long one step of a fetcher may take, in ns. */
-int64_t crawl_patience(void);
-
 /* ---- on the frontier thread ---- */
 
 /* The thread; ctx: struct crawl. */
 void *crawl_frontier_thread(void *crawl);
-/* Takes a status of the store; any but STATUS_OK ends the crawl. */
-void crawl_note_failure(struct crawl *c, enum status st);
-/* Acknowledges, releases and records the reports, and frees them. */
-void crawl_take_reports(struct crawl *c, struct report **reports, size_t n);
-/* Hands out what is due, unless the crawl is stopping or paused. */
-void crawl_lease_due(struct crawl *c);
 /* Publishes the stats if they are old or `force` is set. The engine's are taken
  * once a second, and also when the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
@@ -106,12 +94,10 @@ void crawl_assign(struct crawl *c, struct assignment *a, bool first);
 void crawl_look_for_stuck(struct crawl *c, int64_t now);
 /* Takes a report as a sign of life of its fetcher. */
 void crawl_heard_of(struct crawl *c, const struct report *r);
-/* ---- of crawl_waits.c ---- */
+/* ---- of crawl_turn.c ---- */
 
 /* At the end, puts hosts that have URLs left into c->result. */
 void crawl_note_waits(struct crawl *c, int64_t now);
-void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
-                     uint64_t urls, int64_t ns);
 
 /* Keeps the answer for crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);

@@ -6,10 +6,343 @@
  * checks whether to stop.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/file/file.h"
+#include "base/mem.h"
 #include "crawler/crawl_impl.h"
+#include "crawler/sitemap_trust.h"
+
+/*
+ * URLs that an earlier process had in hand at its end.
+ *
+ * The file that names them is replaced only after their tries are committed: if
+ * the process dies in between, the next one finds them again.
+ */
+
+enum status crawl_blame_left(struct crawl *c)
+{
+    struct in_hand_left left[IN_HAND_SLOTS_MOST];
+    enum status st = STATUS_OK;
+    size_t n;
+
+    in_hand_read(c->o.dir, left, IN_HAND_SLOTS_MOST, &n);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        st = c->engine->ops->blame(c->engine, left[i].id,
+                                   left[i].stuck ? BLAME_STUCK : BLAME_DIED,
+                                   clock_mono(), clock_wall_ms());
+    if (st == STATUS_OK && n > 0)
+        st = c->engine->ops->turn(c->engine, true, clock_mono(),
+                                  clock_wall_ms(), NULL);
+    if (st == STATUS_OK)
+        c->in_hand = in_hand_open(c->o.dir, c->o.threads);
+    return st;
+}
+
+/* ---- passes the fetchers' reports to the engine ---- */
+
+#define LINKS_MOST ((size_t)1 << 14) /* about, per acknowledgement */
+
+/* Takes a status of the store; any but STATUS_OK ends the crawl. */
+static void crawl_note_failure(struct crawl *c, enum status st)
+{
+    if (st == STATUS_OK || c->status != STATUS_OK)
+        return;
+    if (st == STATUS_NOMEM)
+        mem_out(0);
+    c->status = st;
+    if (st == STATUS_FULL)
+        c->end = CRAWL_FULL;
+    else /* closed: this process has lost its shard, or its brokers */
+        c->end = st == STATUS_CLOSED ? CRAWL_INTERRUPTED : CRAWL_BROKEN;
+}
+
+static void has_come_back(struct crawl *c, const struct report *r)
+{
+    c->out--;
+    crawl_balance_ended(c->balance, r->queue, r->fetcher,
+                        r->kind == REPORT_DONE ? CRAWL_BALANCE_DONE
+                                               : CRAWL_BALANCE_RELEASED);
+}
+
+static void take_release(struct crawl *c, const struct report *r, int64_t now)
+{
+    has_come_back(c, r);
+    crawl_note_failure(c, c->engine->ops->release(c->engine, r->id,
+                                                  r->not_before, &r->done.host,
+                                                  now, clock_wall_ms()));
+}
+
+static void record(struct crawl *c, struct report *r)
+{
+    if (c->o.archive != NULL && c->status == STATUS_OK)
+        crawl_note_failure(c, archive_add(c->o.archive, c->engine, r->warc,
+                                          r->robots_warc, &r->done.row,
+                                          clock_wall_ms()));
+}
+
+/* Sifts the entries of a sitemap on other hosts. */
+static void sift(struct crawl *c, struct report *r)
+{
+    if (c->status == STATUS_OK)
+        sitemap_trust_sift(r, &c->o.fetch->rules, c->engine);
+}
+
+/* A URL returns to its queue because its robots.txt was read instead, and that
+ * named sitemaps. */
+static struct engine_done named_by_robots(const struct report *r)
+{
+    return (struct engine_done){.id = r->id,
+                                .partial = true,
+                                .outlinks = r->done.outlinks,
+                                .outlink_count = r->done.outlink_count,
+                                .drops = r->done.drops,
+                                .drop_count = r->done.drop_count,
+                                .over = r->done.over};
+}
+
+/* Reports acknowledged together: all that arrived, unless sitemaps bring more
+ * links than one turn should take. */
+struct done_batch {
+    struct engine_done at[CRAWL_BATCH];
+    size_t count, links;
+};
+
+/* The engine decides the outcome, but the URLs are freed by then: so answers
+ * are remembered before the call and corrected after it. */
+static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
+{
+    uint64_t nth = c->answers;
+
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->at[i].partial)
+            crawl_remember(c, &b->at[i]);
+    if (b->count > 0 && c->status == STATUS_OK)
+        crawl_note_failure(c, c->engine->ops->ack(c->engine, b->at, b->count,
+                                                  now, clock_wall_ms()));
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->at[i].partial)
+            crawl_set_outcome(c, nth++, b->at[i].outcome);
+    b->count = b->links = 0;
+}
+
+static void add_done(struct crawl *c, struct done_batch *b,
+                     struct engine_done done, int64_t now)
+{
+    if (b->links >= LINKS_MOST)
+        ack_batch(c, b, now);
+    b->at[b->count++] = done;
+    b->links += done.outlink_count;
+}
+
+/* Acknowledges, releases and records the reports, and frees them. */
+static void crawl_take_reports(struct crawl *c, struct report **reports,
+                               size_t n)
+{
+    struct done_batch done;
+    int64_t now = clock_mono();
+
+    done.count = done.links = 0;
+    for (size_t i = 0; i < n; i++) {
+        record(c, reports[i]);
+        crawl_heard_of(c, reports[i]);
+        switch (reports[i]->kind) {
+        case REPORT_DONE:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            has_come_back(c, reports[i]);
+            break;
+        case REPORT_PART:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            break;
+        case REPORT_RELEASE:
+            if (reports[i]->done.outlink_count + reports[i]->done.drop_count >
+                0)
+                add_done(c, &done, named_by_robots(reports[i]), now);
+            take_release(c, reports[i], now);
+            break;
+        case REPORT_GONE:
+            c->gone++;
+            break;
+        }
+    }
+    ack_batch(c, &done, now);
+    for (size_t i = 0; i < n; i++)
+        report_free(reports[i]);
+}
+
+/* ---- passes the engine's leases to the fetchers ---- */
+
+/* Only records of the response need to know how the URL was found. */
+static struct assignment *assignment_for(struct crawl *c,
+                                         const struct engine_lease *l)
+{
+    struct found_by by = {{"", 0}, {"", 0}};
+
+    if (c->hop_path != NULL)
+        crawl_note_failure(c, hop_path_of(c->hop_path, l, &by));
+    return assignment_of(l, &by);
+}
+
+/* Passes on the host's rules of an earlier run, another fetcher or another
+ * process, so that a robots.txt that is still fresh is not fetched again. */
+static void hand_over_robots(struct crawl *c, struct fetcher *f,
+                             const struct engine_lease *l)
+{
+    size_t len = url_origin_length(l->url);
+    struct robots_row row;
+    struct buf text;
+
+    if (len == 0)
+        return;
+    buf_init(&text, (size_t)1 << 20);
+    if (c->engine->ops->robots(c->engine, bytes_of(l->url.at, len), &row,
+                               &text) == STATUS_OK)
+        fetcher_know_robots(f, &row);
+    buf_fini(&text);
+}
+
+void crawl_assign(struct crawl *c, struct assignment *a, bool first)
+{
+    bool fresh;
+    unsigned i = crawl_balance_give(c->balance, a->lease.queue, first, &fresh);
+
+    if (fresh)
+        hand_over_robots(c, c->fetchers[i], &a->lease);
+    fetcher_give(c->fetchers[i], a);
+}
+
+static void lease_once(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    size_t n = 0;
+    enum status st;
+
+    if (c->out >= c->in_force)
+        return;
+    st = c->engine->ops->lease(c->engine, c->in_force - c->out, now,
+                               clock_wall_ms(), c->leases, &n);
+    for (size_t i = 0; i < n; i++) {
+        turn_pace_leased(&c->pace, c->leases[i].pause, now);
+        crawl_assign(c, assignment_for(c, &c->leases[i]), c->leases[i].first);
+    }
+    c->out += n;
+    crawl_note_failure(c, st);
+}
+
+/* With --queue-key ip the engine names due hosts whose address, and so whose
+ * queue, is unknown. True: some have a queue now. */
+static bool place_hosts(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    struct resolver_answer a;
+    struct bytes host;
+    uint32_t queue;
+    bool placed = false;
+
+    if (c->resolver == NULL)
+        return false;
+    while (resolver_has_room(c->resolver) &&
+           (queue = c->engine->ops->next_unplaced(c->engine, &host)) != 0)
+        resolver_ask(c->resolver, queue, host, now);
+    while (resolver_take(c->resolver, now, &a)) {
+        crawl_note_failure(c,
+                           c->engine->ops->place(c->engine, a.queue,
+                                                 a.found ? &a.ip : NULL, now));
+        placed = true;
+    }
+    return placed;
+}
+
+/* Hands out what is due, unless the crawl is stopping or paused. */
+static void crawl_lease_due(struct crawl *c)
+{
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
+        return;
+    do {
+        lease_once(c);
+    } while (c->status == STATUS_OK && place_hosts(c));
+}
+
+/* ---- hosts with URLs left when a crawl ends ---- */
+
+#define LONG_QUEUES 1000
+
+static bool is_noted(const struct crawl_result *r, struct bytes host)
+{
+    for (size_t i = 0; i < r->wait_count; i++)
+        if (bytes_is(host, r->waits[i].host))
+            return true;
+    return false;
+}
+
+static void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
+                            uint64_t urls, int64_t ns)
+{
+    struct crawl_result *r = &c->result;
+    struct crawl_wait *w = &r->waits[r->wait_count];
+
+    if (r->wait_count == CRAWL_WAITS || is_noted(r, host))
+        return;
+    *w = (struct crawl_wait){.why = why, .urls = urls, .ns = ns};
+    snprintf(w->host, sizeof w->host, "%.*s",
+             (int)(host.len < 200 ? host.len : 200), host.at);
+    r->wait_count++;
+}
+
+/* Of the hosts with the most URLs left, the one whose delays take longest. */
+static void note_longest(struct crawl *c, int64_t now)
+{
+    struct engine_host_row *rows = xcalloc(LONG_QUEUES, sizeof *rows);
+    double longest = 0;
+    bool all;
+    size_t n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BIGGEST,
+                                     LONG_QUEUES, now, rows, &all);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct engine_host_row *r = &rows[i];
+        double takes = (double)r->queued * (double)r->delay;
+
+        if (takes <= longest || r->over_budget || r->state == ENGINE_HOST_DEAD)
+            continue;
+        longest = takes;
+        c->result.longest = (struct crawl_wait){.why = r->delay_why,
+                                                .urls = r->queued,
+                                                .ns = r->delay};
+        snprintf(c->result.longest.host, sizeof c->result.longest.host, "%.*s",
+                 (int)(r->host.len < 200 ? r->host.len : 200), r->host.at);
+    }
+    free(rows);
+}
+
+void crawl_note_waits(struct crawl *c, int64_t now)
+{
+    struct engine_host_row rows[CRAWL_WAITS];
+    size_t n;
+    bool all;
+
+    if (c->end == CRAWL_FINISHED || c->end == CRAWL_IDLE)
+        return;
+    note_longest(c, now);
+    n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BLOCKED, CRAWL_WAITS, now,
+                              rows, &all);
+    for (size_t i = 0; i < n; i++) {
+        bool given_up = rows[i].state == ENGINE_HOST_DEAD;
+        bool over_budget = rows[i].over_budget;
+
+        /* one that was given up may have dates alone */
+        if (rows[i].queued > 0
+                ? given_up || over_budget || c->end == CRAWL_GAVE_UP
+                : given_up && c->end == CRAWL_GAVE_UP)
+            crawl_note_wait(c, rows[i].host, rows[i].why, rows[i].queued,
+                            given_up      ? -1
+                            : over_budget ? INT64_MAX
+                                          : rows[i].due - now);
+    }
+}
 
 #define DISK_INTERVAL NS_PER_S
 #define LONGEST_NAP   (200 * NS_PER_MS)

@@ -1,6 +1,5 @@
 /*
- * checkpoint_format.h - the layout of a filter file; private to checkpoint.c
- * and checkpoint_load.c.
+ * checkpoint_format.h - the layout of a filter file; private to checkpoint.c.
  *
  *     0                header, 256 octets
  *     256              octets of the units, one after the other

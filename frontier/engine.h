@@ -120,7 +120,7 @@ struct engine_host_news {
     uint32_t connections;   /* that were opened for the request */
     bool handshake;         /* the last of them with TLS */
     bool unreachable;       /* DNS, connect or TLS failed, or robots.txt did: it
-                               waits, see frontier_reach.c */
+                               waits, see frontier_schedule.c */
     bool silent;            /* of an unreachable host: nothing came that could
                                be judged, so the URL has used up no try */
     const struct robots_row *robots; /* a fresh robots.txt to store, or NULL */

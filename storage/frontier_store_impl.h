@@ -1,6 +1,6 @@
 /*
  * frontier_store_impl.h - the inside of frontier_store, for frontier_store.c,
- * frontier_store_each.c, _facts.c, _open.c and _verify.c alone.
+ * _facts.c, _open.c and _verify.c alone.
  */
 #ifndef URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
 #define URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
@@ -54,17 +54,6 @@ void frontier_make_room(struct frontier_store *s, uint32_t queue);
 /* Adds the next id to its queue, if its kind is queued. */
 void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
                       uint8_t kind);
-/* Reads the numbers of the current row of `row` (columns id to at) except its
- * queue, and starts to fetch what is known of its origin. STATUS_DAMAGED. */
-MUST_CHECK enum status frontier_begin_row(struct frontier_store *s,
-                                          sqlite3_stmt *row,
-                                          struct url_row *out,
-                                          uint32_t *origin);
-/* Sets the rest: out->queue, and out->url, which is built in `text`.
- * STATUS_DAMAGED. */
-MUST_CHECK enum status frontier_end_row(struct frontier_store *s,
-                                        struct url_row *out, uint32_t origin,
-                                        struct bytes path, struct buf *text);
 #define URL_PATH    2 /* its column */
 #define URL_COLUMNS "id, origin, path, depth, hops, kind, flags, via, at"
 

@@ -30,7 +30,9 @@
 
 /* ---- memory of the body -------------------------------------------------- */
 
-bool fetch_reserve(struct fetch *f, uint64_t bytes)
+/* Reserves memory for `bytes` octets of the body, in steps that double. False:
+ * the pool is empty. */
+static bool fetch_reserve(struct fetch *f, uint64_t bytes)
 {
     uint64_t want = f->reserved * 2;
     uint64_t most =

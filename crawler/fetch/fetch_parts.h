@@ -1,9 +1,8 @@
 /*
- * fetch_parts.h - the inside of a fetch, for its three files only.
+ * fetch_parts.h - the inside of a fetch, for its two files only.
  *
- *   fetch.c        options, beginning, end
+ *   fetch.c        options, beginning, end, the meaning of curl's codes
  *   fetch_body.c   curl's callbacks: head, body, memory
- *   fetch_end.c    the meaning of curl's codes
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_PARTS_H
 #define URLWEIR_CRAWLER_FETCH_FETCH_PARTS_H
@@ -20,9 +19,6 @@
  * their coding. */
 #define FETCH_RAW_MOST ((size_t)16 << 10)
 
-/* Reserves memory for `bytes` octets of the body, in steps that double. False:
- * the pool is empty. */
-bool fetch_reserve(struct fetch *f, uint64_t bytes);
 /* Reserves the next step, for a fetch that found the pool empty. */
 bool fetch_reserve_more(struct fetch *f);
 void fetch_give_back(struct fetch *f);
@@ -42,7 +38,7 @@ int fetch_on_send(void *ctx, char *ip, char *local_ip, int port,
 int fetch_on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
                    void *ctx);
 
-/* ---- fetch_end.c ---- */
+/* ---- fetch.c ---- */
 
 enum fetch_end fetch_end_of(struct fetch *f, CURLcode code);
 enum fetch_cut fetch_cut_of(const struct fetch *f, CURLcode code);

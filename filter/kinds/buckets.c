@@ -9,7 +9,7 @@
  *
  * The last resort when both buckets are full is the random walk of the paper:
  * displace a fingerprint, take that one to its other bucket, and so on. 500
- * steps are never needed at the loads of cuckoo_grow.c but in tables of a few
+ * steps are never needed at the loads of cuckoo.c but in tables of a few
  * buckets.
  */
 #include "filter/kinds/buckets.h"
@@ -22,7 +22,7 @@
 #define MOST_STEPS 500
 #define SPARE      16
 
-uint64_t buckets_octets(uint64_t slots, unsigned bits)
+static uint64_t buckets_octets(uint64_t slots, unsigned bits)
 {
     return (slots * bits + 7) / 8;
 }

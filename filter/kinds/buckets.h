@@ -42,7 +42,6 @@ MUST_CHECK enum status buckets_init(struct buckets *b, uint64_t count,
 void buckets_fini(struct buckets *b);
 /* Octets of the table; of one of so many slots. */
 uint64_t buckets_bytes(const struct buckets *b);
-uint64_t buckets_octets(uint64_t slots, unsigned bits);
 
 struct bucket_place buckets_place(const struct buckets *b, uint64_t key);
 /* Fetch both buckets. */

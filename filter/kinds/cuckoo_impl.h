@@ -1,8 +1,7 @@
 /*
  * cuckoo_impl.h - the cuckoo filter's own struct, shared by its files.
  *
- *   cuckoo.c        making, adding, asking, removing, merging
- *   cuckoo_grow.c   sizes, and building the table anew
+ *   cuckoo.c        making, adding, asking, removing, growing, merging
  *   cuckoo_file.c   saving and loading
  *
  * No other file includes this.
@@ -51,15 +50,8 @@ struct cuckoo *cuckoo_new_empty(const struct filter_options *o, bool keep,
                                 bool whole);
 void cuckoo_free(struct filter *f);
 
-/* ---- cuckoo_grow.c ---- */
+/* ---- cuckoo.c ---- */
 
-/* Buckets of so many slots for this many keys. */
-uint64_t cuckoo_buckets(uint64_t keys, unsigned slots);
-/* `count` buckets, or as many as most_bytes allows. */
-uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits,
-                             unsigned slots);
-/* Keys the table has room for. */
-uint64_t cuckoo_room(const struct cuckoo *c);
 /* Fingerprints that are counted beyond their slots, at most. */
 uint64_t cuckoo_most_copies(const struct cuckoo *c);
 /* Build the table anew with `count` buckets, or as many more as it turns out to
@@ -67,9 +59,6 @@ uint64_t cuckoo_most_copies(const struct cuckoo *c);
  * have. On failure nothing is changed. */
 MUST_CHECK enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
                                       const uint64_t *keys, size_t n);
-/* Make the table larger. On failure the old one goes on filling, and we do not
- * try again at every key. */
-void cuckoo_grow(struct cuckoo *c, const uint64_t *keys, size_t n);
 
 /* ---- cuckoo_file.c: as filter/kind.h says ---- */
 

@@ -1,8 +1,7 @@
 /*
  * scalable_impl.h - the scalable filter's own struct, shared by its files.
  *
- *   scalable.c        making, adding, asking, merging; the drawing
- *   scalable_grow.c   how large a segment is, and how it is rebuilt
+ *   scalable.c        making, adding, asking, growing, merging; the drawing
  *   scalable_file.c   saving and loading
  *
  * No other file includes this.
@@ -60,7 +59,7 @@ MUST_CHECK enum status scalable_new_empty(struct scalable **out,
                                           const struct filter_options *o,
                                           unsigned k, bool whole);
 
-/* ---- scalable_grow.c ---- */
+/* ---- scalable.c ---- */
 
 /* The next size of segment s in blocks: a rung above `blocks`, with room for
  * `keys`. */
@@ -91,10 +90,6 @@ void scalable_build_visit(void *to, const uint64_t *keys, size_t n);
 /* Replace the segment by the one that was built, with `count` keys in it. */
 void scalable_replace(struct scalable *c, const struct scalable_building *b,
                       uint64_t count);
-/* Rebuild segment s larger; if that fails it stays, and answers "maybe" more
- * often. `keys` are those of the current call so far. */
-void scalable_grow(struct scalable *c, uint32_t s, const uint64_t *keys,
-                   size_t n);
 
 /* ---- scalable_file.c: as filter/kind.h says ---- */
 

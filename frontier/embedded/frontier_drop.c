@@ -69,7 +69,9 @@ static bool is_repeat(struct frontier *f, const struct kept_drop *k)
            (f->o.listings >> k->kind & 1) == 0 && kept_lately(f, k);
 }
 
-enum status frontier_keep_drop(struct frontier *f, const struct kept_drop *k)
+/* Keeps a drop, if a setting can lift its reason and there is room. */
+static enum status frontier_keep_drop(struct frontier *f,
+                                      const struct kept_drop *k)
 {
     if (!frontier_may_return((enum outcome_reason)k->reason) ||
         f->drop_log == NULL)

@@ -70,7 +70,7 @@ void frontier_past_admitted(struct frontier *f, const struct past_page *page,
                             const struct admission *links, size_t n);
 void frontier_past_end(struct past_page *page);
 
-/* ---- of frontier_history.c ---- */
+/* ---- of frontier_last.c ---- */
 
 MUST_CHECK enum status frontier_history_open(struct frontier *f);
 /* Is there a pass under way, or due? */

@@ -45,7 +45,7 @@ int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
 int64_t frontier_usual_pause(const struct frontier *f,
                              const struct host_queue *h);
 
-/* ---- of frontier_host_memory.c, as is frontier_host ---- */
+/* ---- of frontier_hosts.c, as is frontier_host ---- */
 
 /* The queue has URLs, or more than before: puts its host in the schedule. */
 void frontier_queue_grew(struct frontier *f, uint32_t queue);
@@ -175,7 +175,7 @@ void frontier_budget_restore(struct frontier *f, struct host_queue *h,
                              const struct queue_state *s);
 void frontier_budget_spend(struct frontier *f, struct host_queue *h,
                            uint64_t pages, uint64_t octets);
-/* A page is none any more (readmit.c). */
+/* A page is none any more (rejudge.c). */
 MUST_CHECK enum status frontier_budget_return(struct frontier *f,
                                               struct host_queue *h, int64_t now,
                                               int64_t wall_ms);

@@ -3,46 +3,33 @@
  * files call. The rest is in one header for each part of the engine:
  *
  *   frontier_ops.h      the functions of the engine's table
- *     frontier_ops.c      the table, and what is read from its store
- *     frontier_change.c   options that change while it is open
- *     frontier_hosts.c    lists of hosts for display
- *     frontier_stats.c    stats for monitoring
- *     frontier_blame.c    URLs that may be why a process ended
+ *     frontier_ops.c      the table, what is read from its store, and retries
+ *     frontier_budget.c   budgets, limits that people set, changed options
+ *     frontier_hosts.c    hosts in memory, listed, and counted
  *   frontier_host.h     hosts: when one is asked
- *     frontier_schedule.c  which host is due first
- *     frontier_lease.c    which URL of it goes out, or gets its outcome unasked
- *     frontier_limit.c    limits that people set for single queues
- *     frontier_budget.c   how much of a host or registrable domain is fetched
- *     frontier_reach.c    hosts that do not respond
- *     frontier_place.c    finds the politeness group of a host
- *     frontier_cross_host.c    requests of a URL to another host than its own
+ *     frontier_schedule.c    which host is due first, or does not respond
+ *     frontier_lease.c       which URL of it goes out, or may end a process
+ *     frontier_cross_host.c  politeness groups, requests to another host
  *   frontier_links.h    links on their way into a queue
- *     frontier_known.c    pages whose links are known from an earlier page
  *     frontier_drop.c     links dropped before admission: counted, and kept
  *     frontier_trap.c     endless families of URLs: evidence, drops
- *     rejudge.c           kept drops go through the pipeline again
+ *     rejudge.c           kept drops and done URLs that come back
  *     levels.c            how far URLs are from a seed, by the shortest path
- *     readmit.c           a URL that is done is queued again
  *     frontier_order.c    which URLs of a host go before their turn, or later
  *   frontier_fetched.h  pages that were fetched before
- *     frontier_last.c     what is known of a URL that was fetched before
+ *     frontier_last.c     what is known of them, how many fetches of them stay
  *     frontier_past.c     links of a page that an earlier crawl has unchanged
- *     frontier_history.c  how many fetches of each URL stay
  *   frontier_refresh.h  done URLs that are fetched again
  *     frontier_refresh.c  at their dates
- *     refresh_counts.c    how many are overdue, or up to date
- *     refresh_hints.c     what sitemaps say of when they change
- *     redate.c            dates given anew, by a setting or a person
+ *     refresh_dates.c     dates given anew, counted, and what sitemaps say
  *
  *   frontier.c          put, turn, checkpoints, stats, close
  *   frontier_open.c     a new crawl, or one found on disk
- *   frontier_admit.c    new URLs: seen check, row, host queue
+ *   frontier_admit.c    new URLs: seen check, row, host queue; imports
  *   frontier_ack.c      the outcome of a URL, and links found on its page
  *   frontier_settle.c   what becomes of the URL and its host by it
- *   frontier_import.c   URLs as another crawler had them
  *   frontier_log.c      lines for --verbose and --decisions
- *   removal.c           removes URLs from their queues
- *   external.c, external_settle.c  URLs that other programs fetch
+ *   external.c, external_settle.c  URLs that other programs fetch; removal
  *
  * Besides these files, only tests and benchmarks of the engine include it.
  */
@@ -123,11 +110,11 @@ struct refreshing {
     int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */
     int64_t since_ms;         /* wall clock at the first one of this run; 0:
                                  there was none */
-    struct due_count counts;  /* of dates, by time (refresh_counts.c) */
+    struct due_count counts;  /* of dates, by time (refresh_dates.c) */
     bool reading; /* the calendar, for these: since the start of this run */
     unsigned read;
     struct refresh_row read_upto;
-    uint32_t hinted_queues[REFRESH_HINTED_MOST]; /* refresh_hints.c */
+    uint32_t hinted_queues[REFRESH_HINTED_MOST]; /* refresh_dates.c */
     unsigned hinted;
     struct refresh_row hints_at; /* in the first of them; url 0: not begun */
     bool redates;                /* --refresh has changed: `walk` goes on */
@@ -223,7 +210,7 @@ struct frontier {
     bool identity_noted; /* the store has this run's */
 };
 
-/* ---- of removal.c ---- */
+/* ---- of external.c ---- */
 
 /* Writes the final outcome of a removed URL. */
 extern const struct outcome frontier_removed;

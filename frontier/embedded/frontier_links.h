@@ -15,9 +15,6 @@
 MUST_CHECK enum status frontier_take_drops(struct frontier *f,
                                            const struct engine_done *done,
                                            int64_t wall_ms);
-/* Keeps a drop, if a setting can lift its reason and there is room. */
-MUST_CHECK enum status frontier_keep_drop(struct frontier *f,
-                                          const struct kept_drop *k);
 /* Drops a URL that is new to the seen check: counts it, and keeps it likewise.
  */
 MUST_CHECK enum status frontier_drop_new(struct frontier *f,
@@ -104,7 +101,7 @@ void levels_free(struct frontier *f);
  * done. */
 uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise);
 
-/* ---- of readmit.c ---- */
+/* ---- of rejudge.c ---- */
 
 /* A URL that is done with outcome `o` gets a new row and stands in its queue
  * again, and `o` is taken back from the counters. *back: false if it is not
@@ -130,7 +127,7 @@ MUST_CHECK enum status rejudge_later(struct frontier *f, uint64_t reasons);
 MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
                                     int64_t wall_ms);
 
-/* ---- frontier_known.c ---- */
+/* ---- frontier_last.c ---- */
 
 /* Had the URL of the row this body, or nearly this text, when it was fetched
  * before, maybe under an earlier id? */

@@ -75,7 +75,7 @@ MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
  * more. */
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
 
-/* ---- of refresh_hints.c ---- */
+/* ---- of refresh_dates.c ---- */
 
 /* What a sitemap says of how often the URL changes, or else its response, as in
  * engine_done; 0: nothing. */
@@ -90,7 +90,7 @@ MUST_CHECK enum status frontier_refresh_hints_step(struct frontier *f,
                                                    int64_t now,
                                                    int64_t wall_ms);
 
-/* ---- of refresh_counts.c ---- */
+/* ---- of refresh_dates.c ---- */
 
 /* A row is about to come into the calendar, or to leave it. */
 void frontier_refresh_count(struct frontier *f, const struct refresh_row *row,
@@ -99,7 +99,7 @@ void frontier_refresh_count(struct frontier *f, const struct refresh_row *row,
 MUST_CHECK enum status frontier_refresh_count_step(struct frontier *f);
 void frontier_refresh_stats(struct frontier *f, struct engine_stats *out);
 
-/* ---- of redate.c ---- */
+/* ---- of refresh_dates.c ---- */
 
 /* All dates are by the --refresh in force: notes it. */
 MUST_CHECK enum status frontier_redate_note(struct frontier *f);

@@ -119,7 +119,7 @@ struct host_spent *host_spent_of(struct host_queue *h)
     return h->spent;
 }
 
-struct host_front *host_front_of(struct host_queue *h)
+static struct host_front *host_front_of(struct host_queue *h)
 {
     if (h->front == NULL)
         h->front = xcalloc(1, sizeof *h->front);

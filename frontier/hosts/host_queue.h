@@ -41,7 +41,7 @@ struct origin_trouble {
 struct host_trouble {
     int64_t blocked_until;   /* Retry-After, back-off, a person */
     const char *why_blocked; /* static; NULL: not blocked */
-    /* requests that did not reach it (frontier_reach.c) */
+    /* requests that did not reach it (frontier_schedule.c) */
     int64_t silent_since;  /* when the first of them ended */
     int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
     int64_t held_until_ms; /* given up until then, wall clock; 0: it is not
@@ -189,7 +189,6 @@ const struct origin_trouble *host_origin_dead(const struct host_queue *h,
 void host_origins_revive(struct host_queue *h);
 struct host_orders *host_orders_of(struct host_queue *h);
 struct host_spent *host_spent_of(struct host_queue *h);
-struct host_front *host_front_of(struct host_queue *h);
 
 #define HOST_QUEUE_WINDOW 16 /* ids that are read ahead */
 

@@ -1,10 +1,9 @@
 /*
  * seen_store_impl.h - the inside of a seen store, shared by its files.
  *
- *   seen_store.c         changes, their commit, and stats
+ *   seen_store.c         changes, their commit, filter file, manifest, stats
  *   seen_store_open.c    a new store, or one found on disk
  *   seen_store_filter.c  its filter: made, loaded, brought up to date
- *   seen_store_save.c    filter file and manifest, beside the database
  *
  * No other file includes this.
  */

@@ -24,7 +24,7 @@
 
 /* ---- owners ---- */
 
-struct bytes trap_owner_name(const struct trap_owner *o)
+static struct bytes trap_owner_name(const struct trap_owner *o)
 {
     return bytes_of(o->name, o->name_len);
 }

@@ -48,7 +48,6 @@ struct trap_table {
     struct trap_memory *shown;
 };
 
-struct bytes trap_owner_name(const struct trap_owner *o);
 struct trap_owner *trap_owner_find(const struct trap_table *t,
                                    struct bytes name);
 /* Finds or makes it; it becomes the newest, and is looked at by the next

@@ -166,9 +166,8 @@ enum status exact_bad_block(const struct exact_set *s, uint32_t part,
 /* The last block whose fence is not above `fence`, or 0. */
 uint32_t exact_block_for(const struct exact_run *r, uint32_t fence);
 
-/* ---- exact_delta.c ---- */
+/* ---- exact_set.c ---- */
 
-void exact_delta_add(struct exact_delta *t, const unsigned char *entry);
 /* The entry's id; 0: not there. */
 uint64_t exact_delta_find(const struct exact_delta *t,
                           const unsigned char key[KEY_SIZE]);
@@ -190,13 +189,9 @@ static inline void exact_delta_prefetch_entry(const struct exact_delta *t,
         __builtin_prefetch(t->entries + (size_t)(at - 1) * ENTRY_SIZE);
 }
 
-/* Gives the entry with this key the new id; false: there is no such entry. */
-bool exact_delta_move(struct exact_delta *t, const unsigned char *entry);
 /* Sorts the entries by key. The slots are invalid afterwards, so the next call
  * must be exact_delta_clear. */
 void exact_delta_sort(struct exact_delta *t);
 void exact_delta_clear(struct exact_delta *t);
-void exact_delta_free(struct exact_delta *t);
-uint64_t exact_delta_memory(const struct exact_delta *t);
 
 #endif

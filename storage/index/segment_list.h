@@ -1,6 +1,6 @@
 /*
  * segment_list.h - the inside of segments, for segments.c, segment_merge.c and
- * segment_scan.c alone.
+ * segment_row.c alone.
  *
  *   qseg.id   segment << 24 | row
  *   qmeta     fences: for each row its first entry, queue in 4 octets and id
@@ -97,7 +97,7 @@ MUST_CHECK enum status segments_read_row(struct segments *s,
 enum status segments_damaged(const struct segment *g, uint32_t row,
                              const char *why);
 
-/* Reads all of a segment (segment_scan.c) and checks it; `learn`: also sets the
+/* Reads all of a segment (segment_row.c) and checks it; `learn`: also sets the
  * bits of its queues. */
 MUST_CHECK enum status segments_scan(struct segments *s, struct segment *g,
                                      bool learn, segment_visit visit,
