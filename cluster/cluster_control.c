@@ -63,7 +63,9 @@ enum status cluster_make_topics(const struct kafka_access *a, const char *name,
      * permits.h needs: no transaction that it waits for is as old. */
     static const char *const lagging[] = {"min.compaction.lag.ms", "600000",
                                           NULL};
-    enum status st = make(a, name, "state", true, shards, NULL, why);
+    static const char *const deletions[] = {"delete.retention.ms",
+                                            CLUSTER_DELETIONS_MS, NULL};
+    enum status st = make(a, name, "state", true, shards, deletions, why);
 
     if (st == STATUS_OK)
         st = make(a, name, "urls", false, shards, kept, why);

@@ -35,6 +35,10 @@ struct shard_report {
 
 struct cluster_control;
 
+/* What was deleted is told of for so long: 30 days. A copy of the rows that is
+ * older than half of that is of no use. */
+#define CLUSTER_DELETIONS_MS "2592000000"
+
 /* The topic of that purpose: "state", "urls", "control". */
 void cluster_topic(struct buf *out, const char *name, const char *purpose);
 

@@ -372,16 +372,27 @@ static enum status end_restore(struct restore *r, int64_t offset)
 }
 
 /* A store has a manifest once its first rows are in Kafka, or all that Kafka had
- * are in it. What was left of one by a kill before that is of no use. */
+ * are in it. What was left of one by a kill before that is of no use, nor is one
+ * that may miss what Kafka has forgotten that it was deleted. */
 static bool has_store(struct restore *r)
 {
     static const char *const parts[] = {"-wal", "-shm", ""};
     uint64_t size;
+    struct manifest m;
     struct buf part;
+    int64_t age;
 
     if (file_size(buf_str(&r->path), &size) == STATUS_OK &&
-        file_size(buf_str(&r->manifest), &size) == STATUS_OK)
-        return true;
+        file_size(buf_str(&r->manifest), &size) == STATUS_OK) {
+        age = manifest_load(buf_str(&r->manifest), &m) == STATUS_OK
+                  ? clock_wall_ms() - m.written_at_ms
+                  : 0;
+        if (age < strtoll(CLUSTER_DELETIONS_MS, NULL, 10) / 2)
+            return true;
+        log_info("the rows of a shard are old, and read anew from Kafka",
+                 "dir=%s", r->dir);
+        (void)unlink(buf_str(&r->manifest));
+    }
     buf_init(&part, 4096);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         buf_clear(&part);
