@@ -18,8 +18,8 @@
 #define IDS        200
 #define TOUCHED    8 /* partitions of a transaction */
 #define MEMBERS    12
-#define TOMBSTONES (24 * 3600 * NS_PER_S) /* kept for so long */
-#define IDLE       200                    /* polls, then they are seldom */
+#define TOMBSTONES INT64_C(86400000) /* ms, unless a topic says otherwise */
+#define IDLE       200               /* polls, then they are seldom */
 #define SESSION    (KAFKA_SESSION_MS * NS_PER_MS)
 
 enum fate { OPEN, COMMITTED, ABORTED };
@@ -48,6 +48,7 @@ struct partition {
     char topic[64];
     int number;
     bool compacted;
+    int64_t tombstones; /* are kept for so long */
     struct record *at;
     size_t count, room;
     int64_t start; /* messages before are deleted */
@@ -257,7 +258,7 @@ static void compact(struct partition *p, size_t end)
                         memcmp(all[i + 1]->key, r->key, r->key_len) == 0;
 
         if (replaced ||
-            (r->value == NULL && world->mono_ns - r->at > TOMBSTONES))
+            (r->value == NULL && world->mono_ns - r->at > p->tombstones))
             r->gone = true;
     }
     free(all);
@@ -295,6 +296,10 @@ enum status kafka_topic_ensure(const struct kafka_access *a,
         snprintf(p->topic, sizeof p->topic, "%s", t->name);
         p->number = n;
         p->compacted = t->compacted;
+        p->tombstones = TOMBSTONES * NS_PER_MS;
+        for (const char *const *c = t->config; c != NULL && *c != NULL; c += 2)
+            if (strcmp(c[0], "delete.retention.ms") == 0)
+                p->tombstones = strtoll(c[1], NULL, 10) * NS_PER_MS;
     }
     return STATUS_OK;
 }

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/scheduler.h"
+#include "tests/sim/steering.h"
 #include "tests/sim/threads.h"
 #include "tests/sim/world.h"
 
@@ -37,6 +38,8 @@ struct body {
     unsigned signals; /* bits, not yet seen by it */
     bool doomed, waited;
     int64_t stalled_ms;
+    struct crowd_request asked; /* by another process; method NULL: nothing */
+    bool answered;
     pid_t owned_by; /* whose descriptor `owned_fd` it is given; 0: none */
     int owned_fd;
     char why[1000]; /* it is a finding */
@@ -428,12 +431,64 @@ void crowd_give_turn(int64_t until)
             self->signals &= ~(1u << n);
             threads_signal(n);
         }
+    if (self->asked.method != NULL && !self->answered)
+        scheduler_wake(&self->asked, true);
 }
 
 void crowd_stalls(int64_t since_ms)
 {
     if (self != NULL)
         self->stalled_ms = since_ms;
+}
+
+/* ---- DIR/control ---- */
+
+/* A thread of each shard's process. */
+static void *answer(void *arg)
+{
+    struct body *b = self;
+
+    for (;;) {
+        while (b->asked.method == NULL || b->answered)
+            (void)scheduler_wait(&b->asked, SCHEDULER_NEVER);
+        steering_answer(&b->asked);
+        b->answered = true;
+    }
+    return arg;
+}
+
+static struct body *process_at(const char *socket)
+{
+    char path[100];
+
+    for (unsigned i = 0; i < crowd->count; i++) {
+        struct body *b = &crowd->all[i];
+
+        snprintf(path, sizeof path, "%s/shards/%d/control", b->order.words[1],
+                 b->seen.shard);
+        if (b->seen.shard >= 0 && !b->seen.ended && strcmp(path, socket) == 0)
+            return b;
+    }
+    return NULL;
+}
+
+bool crowd_ask(const char *socket, struct crowd_request *r)
+{
+    struct body *b = process_at(socket);
+
+    if (b == NULL || b->asked.method != NULL)
+        return false;
+    b->answered = false;
+    b->asked = (struct crowd_request){.method = world_strdup(r->method),
+                                      .url = world_strdup(r->url),
+                                      .body = world_strdup(r->body)};
+    b->until = world->mono_ns;
+    while (!b->answered && !b->seen.ended)
+        scheduler_sleep(20 * NS_PER_MS);
+    r->status = b->asked.status;
+    r->answer = b->asked.answer;
+    b->asked.method = NULL;
+    return b->answered;
 }
 
 /* ---- calls on processes ---- */
@@ -466,6 +521,7 @@ int sim_posix_spawn(pid_t *pid, const char *path,
     b->seen.shard = atoi(o.words[2]);
     b->owned_by = self->pid;
     b->owned_fd = dup_from;
+    b->order.steer = answer;
     *pid = (pid_t)(FIRST_PID + b->seen.life);
     TELL("process %u starts: shard %d of %s", b->seen.life, b->seen.shard,
          o.words[1]);

@@ -61,6 +61,14 @@ void crowd_give_turn(int64_t until);
 /* The process waits for what may take long, so that it stores nothing; 0: not
  * any more. As passed_ms of the log. */
 void crowd_stalls(int64_t since_ms);
+/* A request to another process's DIR/control, and its answer. */
+struct crowd_request {
+    const char *method, *url, *body; /* JSON */
+    unsigned status;                 /* of HTTP */
+    char *answer;                    /* JSON, in memory that all share */
+};
+/* False: nobody answers there. */
+bool crowd_ask(const char *socket, struct crowd_request *);
 /* Who started this process; 0: the person. */
 unsigned crowd_parent(unsigned life);
 

@@ -433,7 +433,9 @@ static void fill(const struct inode *i, struct stat *s)
     *s = (struct stat){0};
     s->st_dev = DEVICE;
     s->st_ino = i->number;
-    s->st_mode = i->mode | (i->is_dir ? S_IFDIR : S_IFREG);
+    s->st_mode = i->mode | (i->is_dir                 ? S_IFDIR
+                            : (i->mode & S_IFMT) == 0 ? S_IFREG
+                                                      : 0);
     s->st_nlink = i->names;
     s->st_uid = geteuid();
     s->st_gid = getegid();

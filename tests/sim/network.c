@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "tests/sim/cookies.h"
+#include "tests/sim/crowd.h"
 #include "tests/sim/files.h"
 #include "tests/sim/life.h"
 #include "tests/sim/scheduler.h"
@@ -56,6 +57,7 @@ struct easy {
     CURLcode code;
     /* options */
     char *url, *user_agent, *cookie, *accept;
+    const char *socket, *method, *fields; /* of a request to DIR/control */
     struct curl_slist *headers;
     void *private, *head_ctx, *body_ctx, *send_ctx, *debug_ctx, *open_ctx,
         *close_ctx;
@@ -737,6 +739,15 @@ static void set_object(struct easy *e, CURLoption what, va_list args)
     case CURLOPT_COOKIE:
         set_text(&e->cookie, p);
         break;
+    case CURLOPT_UNIX_SOCKET_PATH:
+        e->socket = p;
+        break;
+    case CURLOPT_CUSTOMREQUEST:
+        e->method = p;
+        break;
+    case CURLOPT_POSTFIELDS:
+        e->fields = p;
+        break;
     case CURLOPT_ACCEPT_ENCODING:
         set_text(&e->accept, p);
         break;
@@ -933,8 +944,18 @@ CURLcode sim_curl_easy_pause(CURL *easy, int what)
 
 CURLcode sim_curl_easy_perform(CURL *easy)
 {
-    (void)easy; /* of a command that looks for a process to control */
-    return CURLE_COULDNT_CONNECT;
+    struct easy *e = easy; /* of a command to a process that runs */
+    struct crowd_request r = {.method = e->method, .url = e->url};
+
+    if (e->socket == NULL || !crowd_is_self())
+        return CURLE_COULDNT_CONNECT;
+    r.body = e->fields != NULL ? e->fields : "{}";
+    if (!crowd_ask(e->socket, &r))
+        return CURLE_GOT_NOTHING;
+    e->head_came = true;
+    e->answer.status = r.status;
+    (void)e->on_body(r.answer, 1, strlen(r.answer), e->body_ctx);
+    return CURLE_OK;
 }
 
 CURLcode sim_curl_global_init_mem(long flags, curl_malloc_callback m,

@@ -27,6 +27,7 @@
 #define SHARDS    4
 #define DIRS      40
 #define ACTS_MOST 14
+#define PAUSED_MS 60000 /* until what was leased before is asked for */
 #define STARTS    60
 #define URL       "kafka://broker/docs"
 #define PATIENCE  (INT64_C(3) * 24 * 3600 * NS_PER_S)
@@ -46,11 +47,19 @@ struct play {
     unsigned shards, dirs, starts;
     struct machine m[MACHINES];
     char shards_text[8];
-    size_t judged;   /* requests */
-    bool lacks_rows; /* of a shard whose owner is lost, and that goes on */
-    bool ended;      /* what is asked from now on is not judged */
-    bool trouble;    /* something befell a machine or a process */
-    int last_exit;   /* of a worker that ended by itself; -1: none */
+    struct command {
+        unsigned life; /* 0: none runs */
+        enum steer_verb verb;
+        struct sim_steer *kept; /* for the truth; NULL: it need not know */
+    } command;
+    bool pause_holds;  /* the answer was that of all shards */
+    int64_t paused_ms; /* since then, by an answer; 0: it is not */
+    size_t judged;     /* requests */
+    bool goes_on;      /* a shard that was read from Kafka in the end */
+    bool lacks_rows;   /* of a shard whose owner is lost, and that goes on */
+    bool ended;        /* what is asked from now on is not judged */
+    bool trouble;      /* something befell a machine or a process */
+    int last_exit;     /* of a worker that ended by itself; -1: none */
     char dir_of[DIRS * 4][8]; /* of a worker, by its life */
 };
 
@@ -147,9 +156,11 @@ static void take_part(struct play *p, struct machine *m)
 
 static struct machine *one_that_rests(struct play *p)
 {
+    unsigned first = dice_below(&p->d, MACHINES);
+
     for (unsigned i = 0; i < MACHINES; i++)
-        if (p->m[i].worker == 0)
-            return &p->m[i];
+        if (p->m[(first + i) % MACHINES].worker == 0)
+            return &p->m[(first + i) % MACHINES];
     return NULL;
 }
 
@@ -171,6 +182,92 @@ static void note_end(struct play *p, struct machine *m)
     }
 }
 
+/* ---- commands ---- */
+
+static int64_t passed(void)
+{
+    return world->passed_ns / NS_PER_MS;
+}
+
+static void give_command(struct play *p, const char *command, const char *word,
+                         enum steer_verb verb)
+{
+    struct life_order o = {.words = {command, URL, word}};
+    struct steering *s = &p->act.steering;
+    bool kept =
+        verb == STEER_SEED || verb == STEER_RETRY || verb == STEER_REFRESH;
+
+    if (p->command.life != 0 || (kept && s->count == STEERS))
+        return;
+    p->command = (struct command){.verb = verb};
+    if (kept) {
+        p->command.kept = &s->at[s->count++];
+        *p->command.kept =
+            (struct sim_steer){.verb = verb,
+                               .what = verb == STEER_SEED ? word : "",
+                               .asked_ms = passed()};
+    }
+    if (verb == STEER_UNPAUSE)
+        p->paused_ms = 0;
+    p->command.life = crowd_start(&o);
+    TELL("process %u: urlweir %s %s", p->command.life, command,
+         word != NULL ? word : "");
+}
+
+static void throw_command(struct play *p)
+{
+    static const char *const settings[] = {"order=depth", "order=breadth",
+                                           "checkpoint=1s", "adaptive=false",
+                                           "tries=3"};
+    const struct plan *plan = sim_web_plan(world_web);
+
+    if (!brokers_have("docs.control", "shards"))
+        return;
+    switch (dice_below(&p->d, 7)) {
+    case 0:
+        give_command(p, p->paused_ms > 0 ? "unpause" : "pause", NULL,
+                     p->paused_ms > 0 ? STEER_UNPAUSE : STEER_PAUSE);
+        break;
+    case 1:
+        give_command(p, "set", settings[dice_below(&p->d, 5)], STEER_SET);
+        break;
+    case 2:
+        give_command(p, "retry", NULL, STEER_RETRY);
+        break;
+    case 3:
+        give_command(p, "refresh", NULL, STEER_REFRESH);
+        break;
+    case 4:
+        give_command(p, "stop", NULL, STEER_STOP);
+        for (unsigned i = 0; i < MACHINES; i++)
+            p->m[i].stops = true;
+        break;
+    default:
+        give_command(
+            p, "seed",
+            plan->pages[dice_below(&p->d, (unsigned)plan->page_count)].url,
+            STEER_SEED);
+        p->last_exit = -1; /* there may be more to do */
+    }
+}
+
+static void note_answer(struct play *p)
+{
+    const struct crowd_member *c = crowd_member(p->command.life);
+    bool done = c->exit_status == EXIT_DONE;
+
+    p->command.life = 0;
+    if (p->command.kept != NULL) {
+        p->command.kept->said_ms = passed();
+        p->command.kept->done = done;
+    }
+    if (p->command.verb == STEER_PAUSE && !c->killed)
+        p->paused_ms = passed(); /* also if one shard has not said so */
+    p->pause_holds = p->command.verb == STEER_PAUSE && done;
+    if (p->command.verb == STEER_UNPAUSE && !done)
+        p->paused_ms = passed(); /* to be said again */
+}
+
 /* ---- what must hold while they run ---- */
 
 /* Where a robots.txt redirects to may be any host. */
@@ -190,6 +287,9 @@ static void judge_requests(struct play *p)
 
         if (is_robots_elsewhere(e))
             continue;
+        if (p->paused_ms > 0 && p->pause_holds &&
+            e->passed_ms > p->paused_ms + PAUSED_MS)
+            wrong(p, "asked %s%s, and the crawl is paused", e->host, e->target);
         if (owner != crowd_parent(e->life))
             wrong(p,
                   "process %u of worker %u asked %s, whose shard %u process "
@@ -208,6 +308,8 @@ static bool turn(struct play *p, int64_t until)
     for (unsigned i = 0; i < MACHINES; i++)
         if (p->m[i].worker != 0 && crowd_member(p->m[i].worker)->ended)
             note_end(p, &p->m[i]);
+    if (p->command.life != 0 && crowd_member(p->command.life)->ended)
+        note_answer(p);
     return more && p->r->good;
 }
 
@@ -263,12 +365,26 @@ static void kill_a_shard(struct play *p, const struct machine *m)
         crowd_kill(life);
 }
 
+/* Nobody runs for days, and the brokers clean up. */
+static void rest(struct play *p)
+{
+    int64_t hours = dice_chance(&p->d, 70) ? dice_between(&p->d, 20, 80)
+                                           : dice_between(&p->d, 80, 2000);
+
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (p->m[i].worker != 0)
+            kill_machine(p, &p->m[i], false);
+    TELL("%" PRId64 " hours pass", hours);
+    scheduler_pause(hours * 3600 * NS_PER_S);
+    brokers_compact(&p->d);
+}
+
 static void act(struct play *p)
 {
     struct machine *m = one_that_runs(p), *rests = one_that_rests(p);
     struct life_order o;
 
-    switch (dice_below(&p->d, 12)) {
+    switch (dice_below(&p->d, 15)) {
     case 0:
     case 1:
     case 2:
@@ -284,6 +400,10 @@ static void act(struct play *p)
         return;
     case 4:
         brokers_compact(&p->d);
+        return;
+    case 5:
+    case 6:
+        throw_command(p);
         return;
     default:
         break;
@@ -320,6 +440,8 @@ static void act(struct play *p)
     }
     case 5:
         if (dice_chance(&p->d, 30))
+            rest(p);
+        else if (dice_chance(&p->d, 30))
             cut_power(p);
         else
             brokers_lose_commits(dice_chance(&p->d, 50) ? 0 : 10);
@@ -359,7 +481,11 @@ static void play_to_the_end(struct play *p)
     brokers_lose_commits(0);
     crowd_befall(&(struct life_order){.kill_at = 0});
     while (p->r->good && (p->last_exit < 0 || crowd_any_alive())) {
-        if (!crowd_any_alive() && p->starts++ < STARTS)
+        if (p->paused_ms > 0 && one_that_runs(p) != NULL &&
+            passed() > p->paused_ms + 15000)
+            give_command(p, "unpause", NULL, STEER_UNPAUSE);
+        if (one_that_runs(p) == NULL && p->last_exit < 0 &&
+            p->starts++ < STARTS)
             take_part(p, one_that_rests(p));
         if (!turn(p, until))
             break;
@@ -449,6 +575,7 @@ static bool restore(struct play *p, const char *dir, unsigned shard)
         crowd_kill(c->life);
         if (p->last_exit != EXIT_LIMIT)
             wrong(p, "shard %u, read from Kafka, goes on", shard);
+        p->goes_on = true;
         return false;
     }
     if (c->exit_status != EXIT_DONE && c->exit_status != EXIT_SEEDS)
@@ -471,7 +598,7 @@ static void add_rows(struct play *p, unsigned shard, const char *new_dir,
         read_rows(p, dir, &owned);
     if (!p->r->good || (has_owned && dice_chance(&p->d, 60))) {
         /* it is a finding already, or not looked at */
-    } else if (restore(p, new_dir, shard)) {
+    } else if (!p->goes_on && p->paused_ms == 0 && restore(p, new_dir, shard)) {
         snprintf(dir, sizeof dir, "%s/shards/%u", new_dir, shard);
         read_rows(p, dir, &restored);
         if (has_owned && !bytes_equal(buf_bytes(&owned), buf_bytes(&restored)))
@@ -506,6 +633,7 @@ static void judge_end(struct play *p)
     size_t len;
 
     buf_init(&all, ROWS_MOST);
+    brokers_silence(0, false);
     dir = join_late(p);
     for (unsigned n = 0; p->r->good && n < p->shards; n++)
         add_rows(p, n, dir, &all);

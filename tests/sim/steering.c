@@ -3,12 +3,14 @@
 #include "tests/sim/steering.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "frontier/reader.h"
 #include "job/registry/crawls.h"
 #include "service/calls/call_crawl.h"
+#include "tests/sim/crowd.h"
 #include "tests/sim/scheduler.h"
 #include "tests/sim/web_plan.h"
 #include "tests/sim/world.h"
@@ -131,6 +133,44 @@ static bool ask(struct sim_steer *s)
                             (struct frontier_setting){.value = ms});
     }
     return false;
+}
+
+void steering_answer(struct crowd_request *r)
+{
+    static const struct {
+        const char *end;
+        enum crawls_verb verb;
+    } verbs[] = {{"/pause", CRAWLS_PAUSE},
+                 {"/unpause", CRAWLS_UNPAUSE},
+                 {"/seeds", CRAWLS_SEED},
+                 {"/settings", CRAWLS_SET_SETTINGS},
+                 {"/refresh", CRAWLS_REFRESH},
+                 {"/retry", CRAWLS_RETRY}};
+    struct crawls_call c = {.crawl = bytes_of_str(CRAWL_ID)};
+    enum status st = STATUS_CLOSED;
+    char *text;
+
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (bytes_ends_with(bytes_of_str(r->url), verbs[i].end))
+            c.verb = verbs[i].verb;
+    c.in = json_loads(r->body, 0, NULL);
+    if (steering_enter() != NULL) {
+        st = crawls_perform(registry, &c);
+        steering_leave();
+    }
+    TELL("%s %s %s: %s %s", r->method, r->url, r->body, status_text(st), c.why);
+    if (st != STATUS_OK)
+        c.out = json_pack("{s:s}", "detail", c.why);
+    text = json_dumps(c.out, JSON_COMPACT);
+    r->status = st == STATUS_OK       ? 200
+                : st == STATUS_ARG    ? 400
+                : st == STATUS_BUSY   ? 409
+                : st == STATUS_CLOSED ? 503
+                                      : 404;
+    r->answer = world_strdup(text != NULL ? text : "{}");
+    free(text);
+    json_decref(c.out);
+    json_decref(c.in);
 }
 
 static void describe(const struct sim_steer *s, struct buf *out)

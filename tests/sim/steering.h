@@ -66,6 +66,10 @@ void steering_describe(const struct steering *, struct buf *out);
 struct crawls *steering_enter(void);
 void steering_leave(void);
 
+struct crowd_request;
+/* Performs a request to DIR/control, of those on the crawl as a whole. */
+void steering_answer(struct crowd_request *);
+
 /* ---- for stubs.c ---- */
 
 /* The registry can be called from now on, until steering_end, which waits for

@@ -5,10 +5,14 @@
  * It gives up no rights (confine.h) and has no socket to be controlled by: what
  * a person does meanwhile is done by a thread of the process, steering.c.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/control/control_socket.h"
 #include "job/crawl_jobs/confine.h"
+#include "tests/sim/crowd.h"
+#include "tests/sim/disk.h"
 #include "tests/sim/steering.h"
 
 struct confine {
@@ -80,7 +84,13 @@ struct control_socket *control_socket_open(const char *dir,
                                            struct crawls *crawls,
                                            int64_t drain_ms)
 {
-    (void)dir, (void)router, (void)drain_ms;
+    struct inode *parent, *i;
+    char path[200], name[256];
+
+    (void)router, (void)drain_ms;
+    snprintf(path, sizeof path, DISK_ROOT "/%s/control", dir);
+    if (crowd_is_self() && disk_find(path, &parent, name, &i) == 0 && i == NULL)
+        (void)disk_make(parent, name, false, S_IFSOCK | 0600, &i);
     steering_begin(crawls);
     return NULL;
 }

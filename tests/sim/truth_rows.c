@@ -15,7 +15,7 @@
 
 struct row {
     char url[PLAN_URL], status[16], reason[32], redirect_to[PLAN_URL];
-    char met_at[16];
+    char met_at[16], kind[20];
     long http_status, depth;
 };
 
@@ -58,6 +58,7 @@ static void read_row(const char *line, struct row *r)
     truth_field(line, "reason", r->reason, sizeof r->reason);
     truth_field(line, "redirect_to", r->redirect_to, sizeof r->redirect_to);
     truth_field(line, "met_at", r->met_at, sizeof r->met_at);
+    truth_field(line, "kind", r->kind, sizeof r->kind);
     r->http_status = truth_number(line, "http_status");
     r->depth = truth_number(line, "depth");
 }
@@ -258,6 +259,25 @@ static void judge_skipped(struct truth *t, const struct row *r, unsigned node,
         say_row(t, r, n, "for no reason");
 }
 
+/* A link of the row's kind has led there, or a redirect from one. */
+static void judge_kind(struct truth *t, const struct truth_crawl *c,
+                       const struct row *r, unsigned node)
+{
+    unsigned kind = 0;
+
+    while (kind < PLAN_LINK_KINDS &&
+           !is(r->kind, plan_link_kind_name((enum plan_link_kind)kind)))
+        kind++;
+    for (size_t i = 0; i < c->edge_count; i++)
+        if (c->edges[i].to == node &&
+            (c->edges[i].kind == kind || c->edges[i].redirect ||
+             c->edges[i].entry))
+            return;
+    if (kind < PLAN_LINK_KINDS && !c->nodes[node].as_list)
+        truth_say(t, "%s has kind %s, and there is no such link", r->url,
+                  r->kind);
+}
+
 static void judge_row(struct truth *t, const struct truth_crawl *c,
                       const struct row *r, unsigned node)
 {
@@ -267,6 +287,7 @@ static void judge_row(struct truth *t, const struct truth_crawl *c,
     if (r->depth < n->depth)
         truth_say(t, "%s has depth %ld, and is %d from a seed", r->url,
                   r->depth, n->depth);
+    judge_kind(t, c, r, node);
     if (!done)
         return;
     if (is(r->status, "queued"))
