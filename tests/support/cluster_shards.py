@@ -174,7 +174,7 @@ def kill_restore(where):
             db.execute("DELETE FROM meta WHERE name = 'state_offset'")
             db.commit()
     crawl.resume(0)
-    crawl.finish(killed=(0,), repeats=IN_FLIGHT)
+    crawl.finish(killed=(0,), repeats=3 * IN_FLIGHT)  # it had all hosts
 
 
 def join(where):
