@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/process/secret.h"
@@ -17,11 +16,11 @@
 #include "frontier/reader.h"
 #include "job/settings/settings.h"
 #include "service/net/auth.h"
+#include "service/net/token_file.h"
 
-#define ANSWER_MOST     ((size_t)16 << 20)
-#define TOKEN_FILE_MOST ((size_t)1 << 20)
-#define CONNECT_MS      10000L
-#define DETAIL_MOST     ((size_t)4096)
+#define ANSWER_MOST ((size_t)16 << 20)
+#define CONNECT_MS  10000L
+#define DETAIL_MOST ((size_t)4096)
 
 struct control_client {
     struct control_place place;
@@ -34,78 +33,11 @@ struct control_client {
 
 /* ---- the token ---- */
 
-/* The rank of the role that `word` names; 0: not the name of a role. */
-static int rank_of(struct bytes word)
-{
-    for (int r = AUTH_READ; r <= AUTH_ADMIN; r++)
-        if (bytes_is(word, auth_role_name((enum auth_role)r)))
-            return r;
-    return 0;
-}
-
-static struct bytes next_line(struct bytes *text)
-{
-    const char *end = memchr(text->at, '\n', text->len);
-    size_t n = end != NULL ? (size_t)(end - text->at) : text->len;
-    struct bytes line = bytes_of(text->at, n);
-
-    if (end != NULL)
-        n++;
-    *text = bytes_of(text->at + n, text->len - n);
-    return bytes_trim(line);
-}
-
-/* Reads "ROLE TOKEN" or "TOKEN"; `token` keeps the one of the highest rank. */
-static void take_token_line(struct bytes line, int *best, struct buf *token)
-{
-    size_t word = 0;
-    int rank;
-
-    if (line.len == 0 || line.at[0] == '#')
-        return;
-    while (word < line.len && line.at[word] != ' ' && line.at[word] != '\t')
-        word++;
-    rank = rank_of(bytes_of(line.at, word));
-    if (rank > 0 && word < line.len)
-        line = bytes_trim(bytes_of(line.at + word, line.len - word));
-    if (rank <= *best)
-        return;
-    *best = rank;
-    buf_clear(token);
-    buf_add_bytes(token, line);
-}
-
-static bool is_token(const struct buf *token)
-{
-    bool ok = token->len > 0 && token->len <= AUTH_TOKEN_MOST;
-
-    for (size_t i = 0; ok && i < token->len; i++)
-        ok = token->at[i] > ' ' && token->at[i] < 0x7f;
-    return ok;
-}
-
-static void forget(struct buf *secret)
-{
-    if (secret->at != NULL)
-        explicit_bzero(secret->at, secret->cap);
-    buf_fini(secret);
-}
-
 static enum status read_token_file(struct control_client *c, struct buf *why)
 {
     const char *path = c->options.token_file;
-    struct buf file;
-    struct bytes rest;
-    int best = -1;
-    enum status st;
+    enum status st = token_file_read(path, &c->token);
 
-    buf_init(&file, TOKEN_FILE_MOST);
-    st = file_read(path, &file);
-    rest = buf_bytes(&file);
-    while (st == STATUS_OK && rest.len > 0)
-        take_token_line(next_line(&rest), &best, &c->token);
-    if (st == STATUS_OK && !is_token(&c->token))
-        st = STATUS_FORMAT;
     if (st != STATUS_OK) {
         buf_add_str(why, "--token-file ");
         format_terminal(why, bytes_of_str(path));
@@ -115,7 +47,6 @@ static enum status read_token_file(struct control_client *c, struct buf *why)
                                        "spaces"
                                      : status_text(st));
     }
-    forget(&file);
     return st;
 }
 
@@ -130,7 +61,7 @@ static enum status take_token(struct control_client *c, struct buf *why)
     if (env == NULL || env[0] == '\0')
         return STATUS_OK;
     buf_add_str(&c->token, env);
-    if (is_token(&c->token))
+    if (token_is_valid(&c->token))
         return STATUS_OK;
     buf_add_str(why, "URLWEIR_TOKEN holds no token; a token is printable "
                      "characters without spaces");
@@ -205,7 +136,7 @@ void control_client_free(struct control_client *c)
     if (c == NULL)
         return;
     curl_easy_cleanup(c->curl);
-    forget(&c->token);
+    token_forget(&c->token);
     buf_fini(&c->answer);
     control_place_fini(&c->place);
     free(c);
