@@ -35,6 +35,7 @@
 #include "frontier/stats.h"
 #include "frontier/url_view.h"
 
+struct db_follower;
 struct served;
 
 #define SERVED_BYTES_MOST ((size_t)8 << 20)
@@ -43,7 +44,20 @@ struct served_options {
     double fpr;          /* of the filter */
     uint64_t memory;     /* target in bytes, for filter and caches */
     uint64_t sweep_from; /* shorter logs are not swept; 0: 4,096 rows */
+    /* Of a shard: sees each commit (db.h), and the store is what it has
+     * restored; NULL: none. */
+    const struct db_follower *follower;
+    uint32_t shard; /* its number, which leases name */
 };
+
+/* The shard whose URL is leased. */
+#define SERVED_LEASE_SHARD 20 /* where its SERVED_SHARD_BITS begin */
+#define SERVED_SHARD_BITS  12
+static inline uint32_t served_lease_shard(uint64_t lease)
+{
+    return (uint32_t)(lease >> SERVED_LEASE_SHARD) &
+           ((1U << SERVED_SHARD_BITS) - 1);
+}
 
 /* Opens and reads the store in the existing directory `dir`, or makes one if
  * there is none. A complete new store has a mark (reader_is_unbegun); one
@@ -114,10 +128,12 @@ void served_count_dates(struct served *t, uint32_t most, int64_t now);
 /* False: no pass can find anything that the last has not. */
 bool served_dates_go_on(const struct served *t);
 /* Lists queue keys in order of creation. Without `inactive`: only those that
- * are not blocked and have a URL that is not completed. */
-void served_each_queue(struct served *t, struct bytes crawl, bool inactive,
-                       uint64_t skip, uint64_t most, int64_t now,
-                       void (*visit)(void *ctx, struct bytes key), void *ctx);
+ * are not blocked and have a URL that is not completed. Returns how many were
+ * passed, skipped ones and visited ones. */
+uint64_t served_each_queue(struct served *t, struct bytes crawl, bool inactive,
+                           uint64_t skip, uint64_t most, int64_t now,
+                           void (*visit)(void *ctx, struct bytes key),
+                           void *ctx);
 void served_each_crawl(struct served *t,
                        void (*visit)(void *ctx, struct bytes crawl), void *ctx);
 

@@ -60,7 +60,7 @@ static enum status hand_out(struct served *t, const struct url_ask *g,
     if (st != STATUS_OK)
         return st;
     h = served_lease_begin(t, id, t->now, until, seq);
-    st = view_of(t, id, served_lease_id(h), &view);
+    st = view_of(t, id, served_lease_id(t, h), &view);
     if (st != STATUS_OK)
         return st;
     served_leases_set_digest(t->leases, h,
@@ -179,7 +179,7 @@ static struct served_lease *leased_as(struct served *t, uint64_t lease)
     struct served_lease *h =
         served_url_exists(t, id) ? served_lease_of(t, id) : NULL;
 
-    return h != NULL && served_lease_id(h) == lease ? h : NULL;
+    return h != NULL && served_lease_id(t, h) == lease ? h : NULL;
 }
 
 /* A lease that began by a clock which was set back since is logged as ending so

@@ -105,6 +105,8 @@ struct served {
     int64_t last_at_ms; /* when the last URL was put; never decreases */
     int64_t default_delay_ms;
     uint64_t sweep_from;
+    bool is_shard; /* of several */
+    uint32_t shard;
     bool active;
     bool removed;                            /* a URL was ever removed */
     bool changed;                            /* since the last commit */
@@ -202,7 +204,7 @@ struct served_lease *served_lease_begin(struct served *t, uint32_t id,
  * else. */
 void served_lease_end(struct served *t, struct served_lease *h,
                       enum life_event how);
-uint64_t served_lease_id(const struct served_lease *h);
+uint64_t served_lease_id(const struct served *t, const struct served_lease *h);
 
 /* ---- others ---- */
 

@@ -32,9 +32,16 @@ struct served_lease *served_lease_of(const struct served *t, uint32_t id)
     return served_leases_find(t->leases, id);
 }
 
-uint64_t served_lease_id(const struct served_lease *h)
+/* A URL is leased twice at the same value of the time's lowest bits once in a
+ * million times: of a shard, whose number takes the place of the others. */
+uint64_t served_lease_id(const struct served *t, const struct served_lease *h)
 {
-    return (uint64_t)h->id << 32 | (uint32_t)h->at_ms;
+    uint32_t at = (uint32_t)h->at_ms;
+
+    if (t->is_shard)
+        at = t->shard << SERVED_LEASE_SHARD |
+             (at & ((1U << SERVED_LEASE_SHARD) - 1));
+    return (uint64_t)h->id << 32 | at;
 }
 
 struct served_lease *served_lease_begin(struct served *t, uint32_t id,

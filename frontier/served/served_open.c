@@ -263,6 +263,8 @@ static struct served *alloc(const struct served_options *o, int64_t now)
     struct served *t = xcalloc(1, sizeof *t);
 
     t->now = now;
+    t->is_shard = o->follower != NULL;
+    t->shard = o->shard;
     t->sweep_from = o->sweep_from > 0 ? o->sweep_from : SWEEP_FROM;
     t->default_delay_ms = DEFAULT_DELAY_MS;
     t->crawl_of = map_new();
@@ -317,20 +319,22 @@ enum status served_open(struct served **out, const char *dir,
                                           .memory = o->memory,
                                           .exact_share = EXACT_SHARE,
                                           .db_share = DB_SHARE,
-                                          .hot_share = HOT_SHARE};
+                                          .hot_share = HOT_SHARE,
+                                          .follower = o->follower};
     struct served *t = alloc(o, now);
-    bool made = false;
+    int64_t mark = 0;
     enum status st;
 
-    remove_unbegun(dir);
+    if (o->follower == NULL) /* else it was restored, maybe without the mark */
+        remove_unbegun(dir);
     st = seen_store_open(&t->base, dir, &so);
-    if (st == STATUS_NOT_FOUND) {
+    if (st == STATUS_NOT_FOUND)
         st = seen_store_create(&t->base, dir, &so, now);
-        made = true;
-    }
     if (st == STATUS_OK)
         st = read_all(t);
-    if (st == STATUS_OK && made)
+    if (st == STATUS_OK)
+        st = frontier_store_meta_time(t->base->store, "seeds_complete", &mark);
+    if (st == STATUS_OK && mark == 0)
         st = mark_begun(t);
     if (st != STATUS_OK) {
         served_close(t);

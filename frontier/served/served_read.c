@@ -41,7 +41,7 @@ enum status served_find(struct served *t, struct bytes crawl, struct bytes key,
         .delay_ms = served_delay_of(t, q),
         .limit = q->limit,
     };
-    st = served_show(t, id, h != NULL ? served_lease_id(h) : 0, visit, ctx,
+    st = served_show(t, id, h != NULL ? served_lease_id(t, h) : 0, visit, ctx,
                      &go_on);
     facts->due_ms = served_url_at(t, id)->due_ms;
     facts->created_ms = t->shown_created_ms;
@@ -155,9 +155,10 @@ void served_counts(struct served *t, struct bytes crawl, struct bytes key,
         *out = c->counts;
 }
 
-void served_each_queue(struct served *t, struct bytes crawl, bool inactive,
-                       uint64_t skip, uint64_t most, int64_t now,
-                       void (*visit)(void *ctx, struct bytes key), void *ctx)
+uint64_t served_each_queue(struct served *t, struct bytes crawl, bool inactive,
+                           uint64_t skip, uint64_t most, int64_t now,
+                           void (*visit)(void *ctx, struct bytes key),
+                           void *ctx)
 {
     const struct served_crawl *c = served_find_crawl(t, crawl);
     uint64_t passed = 0;
@@ -175,6 +176,7 @@ void served_each_queue(struct served *t, struct bytes crawl, bool inactive,
         frontier_store_queue_name(t->base->store, q->number, &name, &key);
         visit(ctx, key);
     }
+    return passed;
 }
 
 void served_each_crawl(struct served *t,

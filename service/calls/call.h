@@ -121,15 +121,16 @@ struct frontier_get {
 };
 
 struct frontier_list {
-    uint32_t start, size; /* LIST_URLS; size 0: 100 */
+    uint32_t start, size; /* LIST_URLS; size 0: FRONTIER_LIST_SIZE */
     bool filtered, ignore_case;
     struct bytes filter; /* substring of the URL, if `filtered` */
 };
 
 struct frontier_list_queues {
-    uint32_t start, size; /* size 0: 100 */
+    uint32_t start, size; /* size 0: FRONTIER_LIST_SIZE */
     bool include_inactive;
 };
+#define FRONTIER_LIST_SIZE 100
 
 /* The new value for BLOCK_QUEUE, SET_DELAY and SET_LIMIT. */
 struct frontier_setting {
@@ -154,6 +155,9 @@ struct frontier_settle {
 struct frontier_call {
     enum frontier_verb verb;
     enum frontier_via via;
+    /* One more than the shard that another process of a cluster has sent the
+     * call to: it is carried out there, or not at all. 0: by its names. */
+    uint32_t shard;
     struct {
         struct bytes crawl; /* blank: DEFAULT */
         struct bytes key;   /* one of its queues; empty: all of them. URL_STATUS
@@ -199,7 +203,9 @@ struct frontier_call {
     size_t url_count;
     struct bytes *names; /* LIST_QUEUES, LIST_CRAWLS, LIST_NODES */
     size_t name_count;
-    uint64_t number; /* COUNT_URLS, PURGE_URLS, DELETE_*: how many URLs */
+    uint64_t number; /* COUNT_URLS, PURGE_URLS, DELETE_*: how many URLs;
+                        LIST_URLS, LIST_QUEUES: how many were passed, those
+                        before `start` and those in the answer */
     bool flag;       /* GET_ACTIVE */
     struct url_counts counts; /* STATS */
     struct url_facts facts;   /* URL_STATUS */
@@ -217,9 +223,9 @@ struct frontier_call {
         uint64_t place, done, turn;
         uint32_t queue;
     } cursor;
-    bool under_way;           /* the answer is still being built */
-    struct router_get *joint; /* router: state of a GET of several crawls */
-    void (*joint_free)(struct router_get *joint);
+    bool under_way; /* the answer is still being built */
+    void *joint;    /* state of an answer that comes from several places */
+    void (*joint_free)(void *joint);
 };
 
 /* Clears all but verb, done and ctx; `via` may be set afterwards. */

@@ -52,10 +52,10 @@ bool call_crawl_count(void *of, struct bytes crawl, struct bytes key,
 MUST_CHECK enum status call_crawl_stats(void *of, struct bytes crawl,
                                         struct bytes key,
                                         struct url_counts *out, bool *more);
-void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
-                           uint64_t skip, uint64_t most,
-                           void (*visit)(void *ctx, struct bytes key),
-                           void *ctx);
+uint64_t call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
+                               uint64_t skip, uint64_t most,
+                               void (*visit)(void *ctx, struct bytes key),
+                               void *ctx);
 MUST_CHECK enum status call_crawl_limit(void *of, struct bytes crawl,
                                         struct bytes key, uint32_t most,
                                         bool *more);

@@ -273,10 +273,10 @@ enum status call_crawl_limit(void *of, struct bytes crawl, struct bytes key,
 
 /* ---- queues ---- */
 
-void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
-                           uint64_t skip, uint64_t most,
-                           void (*visit)(void *ctx, struct bytes key),
-                           void *ctx)
+uint64_t call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
+                               uint64_t skip, uint64_t most,
+                               void (*visit)(void *ctx, struct bytes key),
+                               void *ctx)
 {
     const struct call_crawl *c = of;
     struct engine_stats s;
@@ -293,4 +293,5 @@ void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
         if (passed++ >= skip)
             visit(ctx, c->engine->ops->queue_key(c->engine, q));
     }
+    return passed;
 }

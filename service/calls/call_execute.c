@@ -14,7 +14,6 @@
 #include "service/calls/call_ops.h"
 
 #define PUT_SLICE   2048 /* items put before others get a turn */
-#define LIST_SIZE   100  /* if the wire says 0 */
 #define LEASE_S     30
 #define FIRST_DELAY 1000 /* of all queues, until a call sets one; ms */
 #define DAY_MS      INT64_C(86400000)
@@ -167,13 +166,14 @@ static enum status list_urls(struct go *g)
     enum status st;
 
     l.skip = in->start;
-    l.most = in->size > 0 ? in->size : LIST_SIZE;
+    l.most = in->size > 0 ? in->size : FRONTIER_LIST_SIZE;
     if (call->urls == NULL)
         call->urls = answer_room(call, ANSWER_PART_URLS, sizeof *call->urls);
     if (call->urls == NULL)
         return STATUS_OK;
     st = g->ops->list(g->of, &l, add_url, call, &more);
     leave_cursor(call, &l, more);
+    call->number = l.passed;
     call->more =
         more && (answer_is_full(call) || (in->filtered && call->url_count > 0));
     g->again = more && !call->more;
@@ -198,7 +198,7 @@ static enum status list_queues(struct go *g)
 {
     struct frontier_call *call = g->call;
     const struct frontier_list_queues *in = &call->in.queues;
-    uint64_t most = in->size > 0 ? in->size : LIST_SIZE;
+    uint64_t most = in->size > 0 ? in->size : FRONTIER_LIST_SIZE;
     const struct bytes all = {NULL, 0};
     struct url_counts there = {0};
     bool more;
@@ -208,8 +208,8 @@ static enum status list_queues(struct go *g)
         most = there.queues;
     call->names = answer_room(call, (size_t)most + 1, sizeof *call->names);
     if (call->names != NULL)
-        g->ops->each_queue(g->of, g->crawl, in->include_inactive, in->start,
-                           most, answer_name, call);
+        call->number = g->ops->each_queue(g->of, g->crawl, in->include_inactive,
+                                          in->start, most, answer_name, call);
     return st;
 }
 

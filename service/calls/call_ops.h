@@ -59,10 +59,12 @@ struct call_ops {
     enum status (*stats)(void *of, struct bytes crawl, struct bytes key,
                          struct url_counts *out, bool *more);
     /* Keys in order of appearance. Without `inactive`, only queues that are
-     * not blocked and have a URL that is not completed. */
-    void (*each_queue)(void *of, struct bytes crawl, bool inactive,
-                       uint64_t skip, uint64_t most,
-                       void (*visit)(void *ctx, struct bytes key), void *ctx);
+     * not blocked and have a URL that is not completed. Returns how many were
+     * passed, skipped ones and visited ones. */
+    uint64_t (*each_queue)(void *of, struct bytes crawl, bool inactive,
+                           uint64_t skip, uint64_t most,
+                           void (*visit)(void *ctx, struct bytes key),
+                           void *ctx);
     /* *gone: URLs removed so far, over all calls of the operation. */
     enum status (*remove_queue)(void *of, struct bytes crawl, struct bytes key,
                                 uint64_t *gone, bool *more);

@@ -154,14 +154,15 @@ static enum status stats(void *of, struct bytes crawl, struct bytes key,
     return STATUS_OK;
 }
 
-static void each_queue(void *of, struct bytes crawl, bool inactive,
-                       uint64_t skip, uint64_t most,
-                       void (*visit)(void *ctx, struct bytes key), void *ctx)
+static uint64_t each_queue(void *of, struct bytes crawl, bool inactive,
+                           uint64_t skip, uint64_t most,
+                           void (*visit)(void *ctx, struct bytes key),
+                           void *ctx)
 {
     struct frontier_service *s = of;
 
-    served_each_queue(s->served, crawl, inactive, skip, most, s->now, visit,
-                      ctx);
+    return served_each_queue(s->served, crawl, inactive, skip, most, s->now,
+                             visit, ctx);
 }
 
 static void each_crawl(void *of, void (*visit)(void *ctx, struct bytes crawl),

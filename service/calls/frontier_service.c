@@ -59,6 +59,8 @@ enum status frontier_service_submit(struct frontier_service *s,
         items > FRONTIER_PUT_MOST)
         return STATUS_ARG;
     call->submitted = clock_mono();
+    if (s->o.place != NULL)
+        return s->o.place->submit(s->o.place->of, call);
     pthread_mutex_lock(&s->mtx);
     if (s->stopping) {
         st = STATUS_CLOSED;
@@ -79,6 +81,10 @@ enum status frontier_service_submit(struct frontier_service *s,
 void frontier_service_get_stats(struct frontier_service *s,
                                 struct frontier_service_stats *out)
 {
+    if (s->o.place != NULL) {
+        s->o.place->stats(s->o.place->of, out);
+        return;
+    }
     pthread_mutex_lock(&s->mtx);
     *out = s->stats;
     out->waiting = s->waiting_items;
@@ -89,6 +95,10 @@ void frontier_service_get_details(struct frontier_service *s,
                                   struct frontier_service_details *out)
 {
     memset(out, 0, sizeof *out);
+    if (s->o.place != NULL) {
+        s->o.place->details(s->o.place->of, out);
+        return;
+    }
     for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
         for (unsigned verb = 0; verb < FRONTIER_VERBS_; verb++)
             histogram_add_to(&s->calls[via][verb], &out->calls[via][verb]);
@@ -148,11 +158,17 @@ enum status frontier_service_open(struct frontier_service **out,
     struct frontier_service *s = service_alloc(o);
     const struct served_options so = {.fpr = s->o.fpr,
                                       .memory = s->o.memory,
-                                      .sweep_from = s->o.sweep_from};
-    enum status st =
-        served_open(&s->served, s->o.dir, &so, frontier_wall_ms(s));
+                                      .sweep_from = s->o.sweep_from,
+                                      .follower = s->o.follower,
+                                      .shard = s->o.shard};
+    enum status st;
     int err;
 
+    if (o->place != NULL) {
+        *out = s;
+        return STATUS_OK;
+    }
+    st = served_open(&s->served, s->o.dir, &so, frontier_wall_ms(s));
     if (st == STATUS_OK) {
         frontier_take_stats(s);
         err = pthread_create(&s->thread, NULL, frontier_thread, s);
@@ -172,6 +188,11 @@ enum status frontier_service_close(struct frontier_service *s)
 
     if (s == NULL)
         return STATUS_OK;
+    if (s->o.place != NULL) {
+        st = s->o.place->close(s->o.place->of);
+        service_free(s);
+        return st;
+    }
     pthread_mutex_lock(&s->mtx);
     s->stopping = true;
     pthread_cond_signal(&s->arrived);

@@ -21,7 +21,20 @@
 #include "frontier/stats.h"
 #include "service/calls/call.h"
 
+struct db_follower;
 struct frontier_service;
+struct frontier_service_stats;
+struct frontier_service_details;
+
+/* Where the URLs of a service are that has no store of its own: in shards. Its
+ * frontier passes on what it is asked. */
+struct frontier_place {
+    void *of;
+    enum status (*submit)(void *of, struct frontier_call *call);
+    void (*stats)(void *of, struct frontier_service_stats *out);
+    void (*details)(void *of, struct frontier_service_details *out);
+    enum status (*close)(void *of);
+};
 
 struct frontier_service_options {
     const char *dir;       /* exists, and the caller has locked it */
@@ -30,7 +43,11 @@ struct frontier_service_options {
     double fpr;            /* of the filter before the exact set; 0: 0.001 */
     int64_t checkpoint_ms; /* between two checkpoints; 0: 60,000 */
     uint64_t sweep_from;   /* as served_options has it */
-    struct bytes node;     /* own "host:port", for LIST_NODES; copied */
+    const struct db_follower *follower; /* the same; */
+    uint32_t shard;                     /* the same */
+    const struct frontier_place *place; /* NULL: in `dir`; it outlives the
+                                           service */
+    struct bytes node;             /* own "host:port", for LIST_NODES; copied */
     int64_t (*wall_ms)(void *ctx); /* the clock; NULL: the system's */
     void *wall_ctx;
     /* Called on the frontier thread when there is room again after a submit

@@ -51,8 +51,10 @@ struct router_get {
 
 enum { STEP_SUBMITTED, STEP_ANSWERED, STEP_LEFT };
 
-static void get_free(struct router_get *g)
+static void get_free(void *joint)
 {
+    struct router_get *g = joint;
+
     frontier_call_fini(&g->sub);
     buf_fini(&g->last);
     free(g->sources);
