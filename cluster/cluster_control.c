@@ -21,7 +21,7 @@ struct cluster_control {
     struct kafka_reader *reader;
     struct buf settings, kept;
     uint64_t seeds; /* sent when the crawl was made, and since */
-    bool seeds_sent, paused;
+    bool seeds_sent, paused, is_service;
     uint64_t version;
     uint32_t count;
     struct shard_report *shards; /* `count` of them */
@@ -201,6 +201,8 @@ static void take(struct cluster_control *c, const struct kafka_message *m)
     } else if (bytes_is(m->key, "seeds") ||
                bytes_starts_with(m->key, "seeds/")) {
         take_seeds(c, m->key.len == 5, m->value);
+    } else if (bytes_is(m->key, "service")) {
+        c->is_service = true;
     } else if (bytes_is(m->key, "paused")) {
         c->paused = bytes_is(m->value, "1");
     } else if (bytes_starts_with(m->key, "shard/")) {
@@ -239,6 +241,10 @@ static enum status read_all(struct cluster_control *c, struct buf *why)
 
     if (st != STATUS_OK)
         return st;
+    if (c->is_service) {
+        buf_add_str(why, "that is the name of a service, of `urlweir serve`");
+        return STATUS_REFUSED;
+    }
     return c->count > 0 && c->settings.len > 0 && c->seeds_sent
                ? STATUS_OK
                : STATUS_NOT_FOUND;

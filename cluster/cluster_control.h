@@ -47,7 +47,8 @@ MUST_CHECK enum status cluster_make_topics(const struct kafka_access *a,
                                            const char *name, uint32_t shards,
                                            struct buf *why);
 
-/* Reads the topic to its end. STATUS_NOT_FOUND: there is no such crawl. */
+/* Reads the topic to its end. STATUS_NOT_FOUND: there is no such crawl.
+ * STATUS_REFUSED: the name is a service's (served_control.h). */
 MUST_CHECK enum status cluster_control_open(struct cluster_control **out,
                                             const struct kafka_access *a,
                                             const char *name, struct buf *why);

@@ -112,6 +112,19 @@ static enum status commit_kafka(struct shard_rows *r)
     return st;
 }
 
+enum status shard_rows_say(struct shard_rows *r, const struct buf *topic,
+                           uint32_t partition, struct bytes key,
+                           struct bytes value, struct buf *why)
+{
+    enum status st = shard_rows_send(r, topic, partition, key, value);
+
+    if (st == STATUS_OK)
+        st = commit_kafka(r);
+    if (st != STATUS_OK)
+        buf_add_bytes(why, buf_bytes(&r->why));
+    return st;
+}
+
 bool shard_rows_has_sent(const struct shard_rows *r)
 {
     return r->begun;

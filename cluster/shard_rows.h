@@ -68,6 +68,11 @@ MUST_CHECK enum status shard_rows_send(struct shard_rows *r,
                                        const struct buf *topic,
                                        uint32_t partition, struct bytes key,
                                        struct bytes value);
+/* The same in a Kafka transaction of its own, while the database is closed. */
+MUST_CHECK enum status shard_rows_say(struct shard_rows *r,
+                                      const struct buf *topic,
+                                      uint32_t partition, struct bytes key,
+                                      struct bytes value, struct buf *why);
 /* Deletes messages before `offset` in a partition of the shard's own, which no
  * restore needs. Does not wait. Any time. */
 void shard_rows_trim(struct shard_rows *r, const struct buf *topic,

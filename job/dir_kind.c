@@ -109,6 +109,33 @@ static bool holds_crawls(const char *dir, const char *name)
     return d != NULL && only;
 }
 
+/* A service in a cluster makes this directory before its mark. */
+static bool is_empty_dir(const char *dir, const char *name)
+{
+    const struct dirent *e;
+    char path[4096];
+    bool empty = true;
+    DIR *d;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    d = opendir(path);
+    while (d != NULL && empty && (e = readdir(d)) != NULL)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    if (d != NULL)
+        closedir(d);
+    return d != NULL && empty;
+}
+
+/* The id of a service: 32 hexadecimal digits. */
+static bool has_shards(const char *dir)
+{
+    unsigned char id[16];
+    char mark[MARK_SIZE];
+    ssize_t n = read_mark(dir, DIR_SHARDS_NAME, mark);
+
+    return n > 0 && bytes_from_hex(bytes_of(mark, (size_t)n), id, sizeof id);
+}
+
 /* May the file exist before there is a mark? */
 static bool is_left_over(const char *dir, const char *name)
 {
@@ -118,6 +145,8 @@ static bool is_left_over(const char *dir, const char *name)
         return is_link(dir, name);
     if (strcmp(name, "crawls") == 0)
         return holds_crawls(dir, name);
+    if (strcmp(name, "shards") == 0)
+        return is_empty_dir(dir, name);
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
            strcmp(name, "lost+found") == 0 ||
            strcmp(name, SETTINGS_FILE ".tmp") == 0 ||
@@ -157,6 +186,8 @@ enum dir_kind dir_kind_of(const char *dir, struct buf *culprit)
     if (is_database(dir, "frontier.db", SCHEMA_APPLICATION_ID) ||
         is_manifest(dir, "manifest"))
         return DIR_STORE;
+    if (has_shards(dir))
+        return DIR_SHARDS;
     return is_free(dir, culprit) ? DIR_FREE : DIR_OTHER;
 }
 
@@ -173,9 +204,9 @@ static void say_other(const char *dir, const struct buf *culprit,
                      "give a new or empty directory, such as ");
     format_terminal(why, bytes_of_str(dir));
     buf_addf(why, "%s%s", n > 0 && dir[n - 1] == '/' ? "" : "/",
-             wanted == DIR_CRAWL   ? "crawl"
-             : wanted == DIR_STORE ? "service"
-                                   : "dedupe");
+             wanted == DIR_CRAWL ? "crawl"
+             : wanted == DIR_SET ? "dedupe"
+                                 : "service");
 }
 
 static void say_kind(enum dir_kind kind, enum dir_kind wanted, struct buf *why)
@@ -184,11 +215,13 @@ static void say_kind(enum dir_kind kind, enum dir_kind wanted, struct buf *why)
         [DIR_CRAWL] = "a crawl of `urlweir crawl`",
         [DIR_STORE] = "the store of a service or of a crawl",
         [DIR_SET] = "a set of `urlweir dedupe`",
+        [DIR_SHARDS] = "shards of `urlweir serve --cluster`",
     };
     static const char *const wants[] = {
         [DIR_CRAWL] = "a crawl",
         [DIR_STORE] = "a service",
         [DIR_SET] = "the set of --state",
+        [DIR_SHARDS] = "a service in a cluster",
     };
 
     buf_addf(why, " holds %s; %s needs a directory of its own", holds[kind],

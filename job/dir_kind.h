@@ -1,8 +1,8 @@
 /*
  * dir_kind.h - checks what a directory holds before we write to it.
  *
- * A crawl, a service and the set of `urlweir dedupe` each need their own
- * directory: missing, empty, or made by them before. Any other is refused, so
+ * A crawl, a service, shards of a service, and the set of `urlweir dedupe` each
+ * need their own directory: missing, empty, or made by them before. Any other is refused, so
  * that we do not replace anybody's files or mix them with ours. Only names and
  * the first octets of files are read, so even a hostile directory can be
  * checked before the process gives up its rights. One thread.
@@ -15,11 +15,12 @@
 #include "base/buf.h"
 
 enum dir_kind {
-    DIR_FREE,  /* missing, empty, or left by an interrupted start */
-    DIR_CRAWL, /* a crawl: has settings */
-    DIR_STORE, /* a service; or a crawl whose settings were lost */
-    DIR_SET,   /* of `urlweir dedupe --state` */
-    DIR_OTHER  /* files that are not ours */
+    DIR_FREE,   /* missing, empty, or left by an interrupted start */
+    DIR_CRAWL,  /* a crawl: has settings */
+    DIR_STORE,  /* a service; or a crawl whose settings were lost */
+    DIR_SET,    /* of `urlweir dedupe --state` */
+    DIR_SHARDS, /* shards of a service in a cluster */
+    DIR_OTHER   /* files that are not ours */
 };
 
 /* For DIR_OTHER, appends the name of a file that is not ours to `culprit`. A
@@ -27,8 +28,11 @@ enum dir_kind {
  * a better message. */
 enum dir_kind dir_kind_of(const char *dir, struct buf *culprit);
 
+/* DIR/shards/service names the service whose shards are there. */
+#define DIR_SHARDS_NAME "shards/service"
+
 /* May a command that makes a directory of kind `wanted` (DIR_CRAWL, DIR_STORE,
- * DIR_SET) use `dir`? False: `why` says what `dir` holds and what to do. True
+ * DIR_SET, DIR_SHARDS) use `dir`? False: `why` says what `dir` holds and what to do. True
  * for a directory of that kind too: the caller checks whether it can start
  * there. */
 bool dir_kind_fits(const char *dir, enum dir_kind wanted, struct buf *why);

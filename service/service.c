@@ -25,6 +25,7 @@
 #include "service/grpc/grpc_server.h"
 #include "service/net/loop.h"
 #include "service/net/tls.h"
+#include "service/shards/served_shards.h"
 #include "service/urlfrontier/urlfrontier_api.h"
 
 #define LOOK (20 * NS_PER_MS)
@@ -170,6 +171,7 @@ static enum status open_frontier(struct service *s)
     const struct service_options *o = &s->options;
     const struct frontier_service_options f = {
         .dir = o->dir,
+        .place = o->shards != NULL ? served_shards_place(o->shards) : NULL,
         .memory = o->memory,
         .fpr = o->fpr,
         .checkpoint_ms = o->checkpoint_ms,
@@ -181,6 +183,8 @@ static enum status open_frontier(struct service *s)
 
     if (st != STATUS_OK)
         return st;
+    if (o->shards != NULL)
+        served_shards_on_room(o->shards, urlfrontier_api_room, s->api);
     s->router = router_new(s->frontier, NULL);
     urlfrontier_api_connect(s->api, s->router);
     return STATUS_OK;
@@ -231,7 +235,8 @@ enum status service_close(struct service *s)
         return STATUS_OK;
     if (s->grpc != NULL)
         grpc_server_cut(s->grpc);
-    st = frontier_service_close(s->frontier);
+    st = s->frontier != NULL ? frontier_service_close(s->frontier)
+                             : served_shards_close(s->options.shards);
     if (s->router != NULL)
         router_close(s->router);
     if (s->loop != NULL)

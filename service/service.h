@@ -25,14 +25,18 @@
 #include "service/net/tls_files.h"
 
 struct grpc_server;
+struct served_shards;
 struct service;
 
 struct service_options {
-    const char *dir;        /* exists, and the caller has locked it */
-    const char *listen;     /* "127.0.0.1:7071" */
-    const char *token_file; /* NULL: none */
-    struct tls_files tls;   /* .cert NULL: none */
-    unsigned connections;   /* at once */
+    const char *dir;              /* exists, and the caller has locked it */
+    struct served_shards *shards; /* where the URLs are, instead; the service's
+                                     from the open on, even a failed one; NULL:
+                                     in `dir` */
+    const char *listen;           /* "127.0.0.1:7071" */
+    const char *token_file;       /* NULL: none */
+    struct tls_files tls;         /* .cert NULL: none */
+    unsigned connections;         /* at once */
     int64_t drain_ms;
     uint64_t memory;       /* bytes the frontier may hold; 0: its default */
     double fpr;            /* of its filter; 0: its default */

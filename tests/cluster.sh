@@ -1,7 +1,7 @@
 #!/bin/sh
-# Crawls whose shards are in Kafka, with faults: tests/support/cluster_shards.py,
-# on a broker of our own on loopback, if Java is there. They mostly wait, so five
-# run at a time.
+# Crawls and services whose shards are in Kafka, with faults: cluster_shards.py
+# and cluster_served.py of tests/support, on a broker of our own on loopback, if
+# Java is there. They mostly wait, so five run at a time.
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
 build=$1
@@ -13,13 +13,13 @@ trap 'exit 130' INT TERM
 support=$(dirname "$0")/support
 export build dir support PYTHONDONTWRITEBYTECODE=1
 
-# run SCENARIO
+# run PART.NAME: the scenario NAME of cluster_PART.py.
 cat >"$dir/run" <<'END'
 [ ! -e "$dir/bad" ] || exit 0 # one has failed: no other one begins
 mkdir "$dir/$1"
-python3 "$support/cluster_shards.py" "$build/urlweir" "$dir/$1" \
-    "$(cat "$dir/kafka/brokers")" "$1" >"$dir/$1.said" 2>&1 || echo "$1" >>"$dir/bad"
-cat "$dir/$1.said"
+python3 "$support/cluster_${1%.*}.py" "$build/urlweir" "$dir/$1" \
+    "$(cat "$dir/kafka/brokers")" "${1#*.}" >"$dir/$1.said" 2>&1 || echo "$1" >>"$dir/bad"
+sed "s/^/${1%.*}: /" "$dir/$1.said"
 END
 
 # Without Java it says so.
@@ -27,8 +27,10 @@ END
     echo "check-cluster: skipped"
     exit 0
 }
-for name in $(python3 "$support/cluster_shards.py" - - - list); do
-    case " ${*:-$name} " in *" $name "*) echo "$name" ;; esac
+for part in shards served; do
+    for name in $(python3 "$support/cluster_$part.py" - - - list); do
+        case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
+    done
 done | xargs -P 5 -I {} sh "$dir/run" {}
 # What the others printed meanwhile may be long: what failed stands at the end.
 if [ -e "$dir/bad" ]; then

@@ -30,7 +30,7 @@
 #include "base/kafka/kafka_address.h"
 #include "base/status.h"
 
-#define KAFKA_MESSAGE_MOST ((size_t)4 << 20) /* octets, sent or read */
+#define KAFKA_MESSAGE_MOST ((size_t)5 << 20) /* octets, sent or read */
 /* Until the brokers abort a transaction whose producer is silent. Readers of
  * committed messages wait as long for what a killed process left open. */
 #define KAFKA_TRANSACTION_MS 60000

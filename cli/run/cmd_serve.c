@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "base/kafka/kafka_address.h"
 #include "base/listen_address.h"
 #include "base/logger.h"
 #include "cli/command.h"
@@ -17,6 +18,7 @@
 #include "cli/open_crawl.h"
 #include "cli/run/serve_crawls.h"
 #include "cli/run/serve_settings.h"
+#include "cli/run/serve_shards.h"
 #include "cli/run/start_watch.h"
 #include "cli/run/stuck_end.h"
 #include "job/crawl_jobs/confine.h"
@@ -106,7 +108,8 @@ struct serving {
     const char *dir;
     struct file_lock *lock;
     struct service *service;
-    struct serve_crawls *crawls;
+    struct served_shards *shards;  /* the service's, too; NULL: no cluster */
+    struct serve_crawls *crawls;   /* NULL: in a cluster */
     struct filter_shelf *shelf;    /* NULL: no HTTP */
     struct http_server *http;      /* NULL: none */
     struct control_socket *socket; /* NULL: none */
@@ -123,7 +126,8 @@ static void begin_stop(void *ctx)
         http_server_stop(all->http);
     if (all->socket != NULL)
         control_socket_stop(all->socket);
-    serve_crawls_stop(all->crawls);
+    if (all->crawls != NULL)
+        serve_crawls_stop(all->crawls);
 }
 
 static bool is_over(void *ctx)
@@ -132,7 +136,7 @@ static bool is_over(void *ctx)
 
     return (all->http == NULL || http_server_is_over(all->http)) &&
            control_socket_is_over(all->socket) &&
-           serve_crawls_are_over(all->crawls);
+           (all->crawls == NULL || serve_crawls_are_over(all->crawls));
 }
 
 static enum status open_shelf(struct serving *all,
@@ -141,7 +145,7 @@ static enum status open_shelf(struct serving *all,
     struct buf path;
     enum status st;
 
-    if (!serve_has_http(set))
+    if (!serve_has_http(set) || all->shards != NULL)
         return STATUS_OK;
     buf_init(&path, 8192);
     buf_addf(&path, "%s/filters", all->dir);
@@ -160,7 +164,7 @@ static enum status open_http(struct serving *all,
         .connections = (unsigned)set->connections,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
-        .crawls = serve_crawls_of(all->crawls),
+        .crawls = all->crawls != NULL ? serve_crawls_of(all->crawls) : NULL,
         .router = service_router(all->service),
         .shelf = all->shelf,
         .grpc = service_grpc(all->service),
@@ -236,14 +240,26 @@ static int run_service(struct serving *all, const struct serve_settings *set,
         (void)close_all(all, st);
         return open_failed(all->dir, st);
     }
-    all->socket =
-        control_socket_open(all->dir, service_router(all->service),
-                            serve_crawls_of(all->crawls), set->drain_ms);
+    if (all->shards != NULL &&
+        !serve_shards_join(all->shards, set, http_server_address(all->http),
+                           all->service)) {
+        (void)close_all(all, STATUS_OK);
+        return EXIT_CANNOT;
+    }
+    if (all->shards == NULL)
+        all->socket =
+            control_socket_open(all->dir, service_router(all->service),
+                                serve_crawls_of(all->crawls), set->drain_ms);
     confine_seal();
     say_where(all, set);
     st = close_all(all, service_run(all->service, signals));
     if (st == STATUS_OK)
         return all->stuck ? ended_stuck() : EXIT_DONE;
+    if (all->shards != NULL) {
+        fprintf(stderr, "urlweir serve: ended because shards cannot be served "
+                        "here, see above; others go on with them\n");
+        return EXIT_CANNOT;
+    }
     fprintf(stderr,
             "urlweir serve: cannot write a checkpoint in %s: %s; what was "
             "acknowledged is on disk\n",
@@ -267,6 +283,8 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
     confine_read_again(c, s->tls_cert);
     confine_read_again(c, s->tls_key);
     confine_read_again(c, s->client_ca);
+    for (size_t i = 0; i < s->kafka_property.count; i++)
+        confine_read(c, kafka_property_file(s->kafka_property.item[i]));
     crawl_job_confine(c, dir, &s->crawl);
     good = confine_apply(c, &o, code);
     confine_free(c);
@@ -277,7 +295,8 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
 static bool open_place(struct serving *all, const struct serve_settings *s,
                        int *code)
 {
-    if (!dir_kind_check(all->dir, DIR_STORE, "serve"))
+    if (!dir_kind_check(all->dir, s->cluster != NULL ? DIR_SHARDS : DIR_STORE,
+                        "serve"))
         return false;
     if (!confine(s, all->dir, code))
         return false;
@@ -290,6 +309,7 @@ static bool start_service(struct serving *all, const struct serve_settings *s,
 {
     const struct service_options o = {
         .dir = all->dir,
+        .shards = all->shards,
         .listen = s->listen,
         .token_file = s->token_file,
         .tls = {s->tls_cert, s->tls_key, s->client_ca},
@@ -309,6 +329,11 @@ static bool start_service(struct serving *all, const struct serve_settings *s,
 static bool start_all(struct serving *all, const struct serve_settings *s,
                       int *code)
 {
+    if (s->cluster != NULL) {
+        *code = EXIT_CANNOT;
+        all->shards = serve_shards_open(s, all->dir);
+        return all->shards != NULL && start_service(all, s, code);
+    }
     if (!start_service(all, s, code))
         return false;
     if (serve_crawls_open(&all->crawls, all->dir, all->service, s, code))

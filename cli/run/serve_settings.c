@@ -13,6 +13,7 @@
 
 #include "base/listen_address.h"
 #include "cli/command.h"
+#include "cli/run/serve_shards.h"
 
 #define PORT   "Port: who may connect"
 #define STORE  "Store"
@@ -56,6 +57,18 @@ static const struct option_spec specs[] = {
      .min = 0, .max = 3600e3, .section = PORT, .arg = "TIME",
      .help = "how long running calls may take to finish when the service stops"},
 
+    {.name = "cluster", .type = OPTION_TEXT, AT(cluster),
+     .section = STORE, .arg = "URL",
+     .help = "share the URLs with other processes that name the same "
+             "kafka://HOST[:PORT][,...]/NAME; DIR has a copy of some shards"},
+    {.name = "shards", .type = OPTION_COUNT, AT(shards), .fallback = "16",
+     .min = 1, .max = 4096, .section = STORE, .arg = "N",
+     .help = "of a new service in a cluster: into how many shards its URLs are "
+             "divided, which cannot be changed"},
+    {.name = "kafka-property", .type = OPTION_LIST, AT(kafka_property),
+     .section = STORE, .arg = "NAME=VALUE",
+     .help = "how to sign in at the brokers of --cluster, by librdkafka's "
+             "names; can be repeated"},
     {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "256M",
      .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
      .arg = "SIZE",
@@ -109,8 +122,9 @@ const struct option_table serve_options =
 
 const struct usage serve_usage = {
     .name = "serve",
-    .synopsis = "serve DIR [--listen HOST:PORT] [--http HOST:PORT] "
-                "[--token-file FILE] [--crawl FILE.yaml]... [options]",
+    .synopsis =
+        "serve DIR [--cluster URL] [--listen HOST:PORT] [--http HOST:PORT] "
+        "[--token-file FILE] [--crawl FILE.yaml]... [options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
         "and JSON over HTTP. Its store is in DIR, which is made if it is "
@@ -152,6 +166,8 @@ bool serve_has_http(const struct serve_settings *s)
 
 int serve_settings_check(const struct serve_settings *s)
 {
+    if (serve_shards_check(s) != EXIT_DONE)
+        return EXIT_USAGE;
     if ((s->tls_cert == NULL) != (s->tls_key == NULL))
         return usage_error(&serve_usage,
                            "--tls-cert and --tls-key must be given "

@@ -26,8 +26,10 @@ struct serve_settings {
     int64_t crawl_threads;
     bool quiet, verbose;
     enum sandbox_choice sandbox;
-    char *user;
-    uint8_t from[19];
+    char *user, *cluster;
+    int64_t shards;
+    struct option_list kafka_property;
+    uint8_t from[22];
 };
 
 extern const struct option_table serve_options;

@@ -266,10 +266,25 @@ static const char *settle_name(enum status st)
     return st == STATUS_NOT_FOUND ? "gone" : "failed";
 }
 
+/* In a cluster: the shard of this lease has no owner, but others may have. */
+static bool is_without_owner(const struct frontier_call *call)
+{
+    return call->status == STATUS_CLOSED && call->why != NULL;
+}
+
+static bool all_without_owner(const struct http_request *r)
+{
+    for (size_t i = 0; i < r->call_count; i++)
+        if (!is_without_owner(&r->calls[i]))
+            return false;
+    return true;
+}
+
 /* Each lease has its own result; if the store failed, the request fails. */
 static void reply_settle(struct http_request *r)
 {
     json_t *o = json_object(), *results = json_array();
+    bool none = all_without_owner(r);
 
     json_object_set_new(o, "results", results);
     for (size_t i = 0; i < r->call_count; i++) {
@@ -277,7 +292,8 @@ static void reply_settle(struct http_request *r)
         json_t *one = json_object();
 
         if (call->status != STATUS_OK && call->status != STATUS_NOT_FOUND &&
-            call->status != STATUS_AGAIN && call->status != STATUS_REFUSED)
+            call->status != STATUS_AGAIN && call->status != STATUS_REFUSED &&
+            (none || !is_without_owner(call)))
             http_failed(r, call->status);
         json_object_set_new(
             one, "lease",

@@ -25,6 +25,7 @@
 #include "service/http/http_route.h"
 #include "service/http/http_server_impl.h"
 #include "service/http/http_upload.h"
+#include "service/shards/call_wire.h"
 
 /*
  * Gives back leases whose answer was not delivered.
@@ -134,9 +135,10 @@ static bool is_json(struct bytes type)
 
 static uint64_t body_most(const struct http_request *r)
 {
-    return r->route->file   ? http_upload_most(r)
-           : r->route->body ? BODY_MOST
-                            : 0;
+    return r->route->file    ? http_upload_most(r)
+           : r->route->calls ? CALL_WIRE_MOST
+           : r->route->body  ? BODY_MOST
+                             : 0;
 }
 
 static void check_body(struct http_request *r)
@@ -189,7 +191,7 @@ static bool read_body(struct http_request *r, const char *data, size_t len)
 {
     if (r->upload != NULL)
         return http_upload_write(r->upload, data, len);
-    if (!r->route->body || len > BODY_MOST - r->body.len)
+    if (!r->route->body || len > body_most(r) - r->body.len)
         return false;
     if (r->no_room)
         return true;
@@ -364,7 +366,7 @@ static enum MHD_Result ask(struct http_request *r)
     http_conns_use(r->server->conns, http_conn_of(r->conn));
     if (r->no_room)
         http_problem(r, 503, "too many bodies at once; try again");
-    if (r->status == 0 && r->route->body)
+    if (r->status == 0 && r->route->body && !r->route->calls)
         parse_body(r);
     r->arena = arena_new(ARENA_MOST);
     if (r->status == 0)
@@ -399,7 +401,7 @@ void *http_exchange_begin(void *server, const char *uri,
     http_conns_asked(s->conns, http_conn_of(conn));
     r->uri = xstrdup(uri);
     r->target = uri;
-    buf_init(&r->body, BODY_MOST);
+    buf_init(&r->body, CALL_WIRE_MOST);
     pthread_mutex_lock(&s->mtx);
     s->open++;
     pthread_mutex_unlock(&s->mtx);

@@ -32,8 +32,10 @@ struct http_request;
 
 struct http_route {
     const char *method, *path; /* a '{name}' in it: see http_route.h */
-    bool body; /* has a JSON body; else parameters in the query */
-    bool file; /* besides, its body is a file of any octets */
+    bool body;  /* has a JSON body; else parameters in the query */
+    bool file;  /* besides, its body is a file of any octets */
+    bool calls; /* its JSON body is calls of another process, which `ask`
+                   reads: call_wire.h */
     enum auth_role role;
     void (*ask)(struct http_request *r);
     void (*reply)(struct http_request *r);
@@ -131,6 +133,7 @@ extern const struct http_route http_routes[];        /* (http_api.c) */
 extern const struct http_route http_queue_routes[];  /* (http_queues.c) */
 extern const struct http_route http_crawl_routes[];  /* (http_crawls.c) */
 extern const struct http_route http_filter_routes[]; /* (http_filters.c) */
+extern const struct http_route http_shard_routes[];  /* (http_shards.c) */
 
 /* (http_metrics.c) */
 void http_ask_metrics(struct http_request *r);

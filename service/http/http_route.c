@@ -10,7 +10,8 @@
 #include <string.h>
 
 const struct http_route *const http_route_tables[] = {
-    http_routes, http_queue_routes, http_crawl_routes, http_filter_routes, NULL,
+    http_routes,        http_queue_routes, http_crawl_routes,
+    http_filter_routes, http_shard_routes, NULL,
 };
 
 /* Does `path` have the form of the route's? What stands where the route has a

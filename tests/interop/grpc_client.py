@@ -10,7 +10,7 @@ usage: grpc_client.py [PART_OF_A_NAME...]
 JOBS=N so many jobs; VERBOSE=1 whole traces and what took longest.
 CLUSTER=kafka://HOST:PORT the same of `urlweir serve --cluster`, without what is
 of a directory: two processes serve one frontier there, and the calls of a check
-go to one and the other.
+go to one and the other (grpc_cluster.py).
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection h2
 import concurrent.futures
@@ -86,12 +86,17 @@ def report(results, jobs):
     return len(bad)
 
 
+
 def main():
     wanted = sys.argv[1:]
     if wanted[:1] == ["--job"]:
         return job(wanted[1], wanted[2:])
     jobs, server = int(os.environ.get("JOBS", "6")), rig.Server()
     other = rig.Server(name=server.name) if rig.CLUSTER else None
+    if other:
+        nodes = rig.stubs.URLFrontierStub(server.channel).ListNodes
+        rig.waits(60, lambda: set(nodes(rig.pb.Local()).values) ==
+                  {server.address, other.address})
     address = server.address + ("," + other.address if other else "")
     with server, concurrent.futures.ThreadPoolExecutor(4) as pool:
         running = [start_job(n, address, wanted) for n in range(jobs)]

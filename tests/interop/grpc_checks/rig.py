@@ -1,5 +1,6 @@
 """What the checks of the URLFrontier API stand on: a server, the calls in short,
 and words to say what must be. URLWEIR names the binary."""
+import contextlib
 import itertools
 import os
 import signal
@@ -33,6 +34,7 @@ ANY = object()
 # shown by a clock that was read before the call: a check may be held up too.
 JOB = int(os.environ.get("GRPC_JOB", "0"))
 CLUSTER = os.environ.get("CLUSTER")
+SHARDS = os.environ.get("SHARDS", "4")  # of a service in a cluster
 LATE = float(os.environ.get("GRPC_LATE", "90"))
 
 
@@ -56,12 +58,13 @@ class Server:
     def place(self):
         """What the URLs are in."""
         if CLUSTER:
-            return ["--cluster", f"{CLUSTER}/{self.name}"]
-        return [self.dir + "/d"]
+            return [self.dir + "/d", "--cluster", f"{CLUSTER}/{self.name}",
+                    "--shards", SHARDS, "--http", "127.0.0.1:0"]
+        return [self.dir + "/d", "--http", "none"]
 
     def start(self):
         command = [os.environ["URLWEIR"], "serve", *self.place(),
-                   "--http", "none", "--listen", self.listen, *self.args]
+                   "--listen", self.listen, *self.args]
         if self.limit is not None:  # of a file, in blocks of 512 octets
             command = ["sh", "-c", 'trap "" XFSZ; ulimit -f "$1"; shift; '
                        'exec "$@"', "sh", str(self.limit), *command]
@@ -80,6 +83,10 @@ class Server:
         self.nodes = [self.address]
         self.channel = grpc.insecure_channel(
             self.address, [("grpc.max_receive_message_length", -1)])
+        if CLUSTER:  # until all shards are somebody's; if we may ask
+            with contextlib.suppress(grpc.RpcError):
+                stubs.URLFrontierStub(self.channel).GetStats(
+                    pb.QueueWithinCrawlParams(), timeout=60)
 
     def another_channel(self, *options):
         """A connection of its own."""
