@@ -43,6 +43,7 @@ struct permits {
     uint64_t by; /* 0: there is none */
     uint64_t usable[PERMIT_KINDS];
     bool pending; /* a claim of ours was not read back yet */
+    bool is_ours; /* the last claim for the shard */
 };
 
 struct permits *permits_new(uint32_t shards)
@@ -135,6 +136,8 @@ void permits_take_claim(struct permits *p, uint32_t shard, struct bytes value)
     if (json_is_object(o)) {
         for (int k = 0; k < PERMIT_KINDS; k++)
             p->parts[shard].claimed[k] = number_of(o, names[k]);
+        if (shard == p->shard)
+            p->is_ours = is_ours(p, shard, o);
         if (is_ours(p, shard, o))
             judge_own(p);
     }
@@ -188,7 +191,8 @@ static bool all_known(const struct permits *p)
     return all;
 }
 
-/* What the part of kind k should be. */
+/* What the part of kind k should be. Of the part of an owner before nothing may
+ * be used, so that as much has to be claimed anew. */
 static uint64_t wanted(const struct permits *p, const struct permit_need *n,
                        enum permit_kind k)
 {
@@ -211,9 +215,12 @@ bool permits_want(const struct permits *p, const struct permit_need *n)
 {
     bool differs = false;
 
-    for (int k = 0; k < PERMIT_KINDS; k++)
-        differs |=
-            wanted(p, n, (enum permit_kind)k) != p->parts[p->shard].claimed[k];
+    for (int k = 0; k < PERMIT_KINDS; k++) {
+        uint64_t want = wanted(p, n, (enum permit_kind)k);
+
+        differs |= want != p->parts[p->shard].claimed[k] ||
+                   (!p->is_ours && p->limit[k] > 0 && want > p->usable[k]);
+    }
     return differs && !p->pending;
 }
 

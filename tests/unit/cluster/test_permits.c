@@ -244,6 +244,19 @@ TEST(a_new_owner_uses_nothing_of_the_one_before)
     ck_assert_uint_eq(permits_left(owners[2].p, PERMIT_PAGES, 0), 0);
 }
 
+TEST(a_new_owner_claims_as_much_as_the_one_before_in_its_own_name)
+{
+    limit_to(10);
+    owners[2].urls = 50;
+    for (int i = 0; i < 2; i++) {
+        read_some(&owners[2], SIZE_MAX);
+        commit(2, false);
+        read_some(&owners[2], SIZE_MAX);
+        ck_assert_uint_eq(permits_left(owners[2].p, PERMIT_PAGES, 0), 1);
+        take_over(2);
+    }
+}
+
 TEST(octets_beyond_a_quota_end_it)
 {
     struct permits *p = owners[0].p;
