@@ -48,6 +48,7 @@ struct partition {
     char topic[64];
     int number;
     bool compacted;
+    int64_t slow_until;
     int64_t tombstones; /* are kept for so long */
     struct record *at;
     size_t count, room;
@@ -227,6 +228,14 @@ bool brokers_have(const char *topic, const char *key)
             bytes_is(bytes_of(p->at[i].key, p->at[i].key_len), key))
             return true;
     return false;
+}
+
+void brokers_slow(const char *topic, struct dice *d, int64_t ns)
+{
+    struct partition *p = partition_of(topic, (int)dice_below(d, 4));
+
+    if (p != NULL)
+        p->slow_until = world->mono_ns + ns;
 }
 
 static int compare_keys(const void *a, const void *c)
@@ -561,7 +570,7 @@ enum status kafka_producer_commit(struct kafka_producer *p, int timeout_ms,
                            (world->mono_ns - p->begun) / NS_PER_MS
                      : 0);
     st = commit(p, timeout_ms, why);
-    if (st != STATUS_AGAIN)
+    if (st == STATUS_OK) /* else nothing is stored from then on */
         crowd_stalls(0);
     return st;
 }
@@ -634,7 +643,8 @@ enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
     settle();
     if (timeout_ms > 0 && below(4) == 0)
         scheduler_sleep((1 + below(5)) * NS_PER_MS);
-    if (!answer() || (timeout_ms == 0 && below(r->at_end ? 4 : 100) == 0)) {
+    if (!answer() || r->of->slow_until > world->mono_ns ||
+        (timeout_ms == 0 && below(r->at_end ? 4 : 100) == 0)) {
         scheduler_sleep(timeout_ms * NS_PER_MS);
         return STATUS_NOT_FOUND;
     }

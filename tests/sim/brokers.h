@@ -27,6 +27,9 @@ void brokers_begin(void);
 /* None answers from now on, for so long; `fades`: what is under way just then is
  * done or not, and its producer never learns which. */
 void brokers_silence(int64_t ns, bool fades);
+/* One partition of the topic, by chance, brings its readers nothing for so
+ * long: its broker is slow. */
+void brokers_slow(const char *topic, struct dice *, int64_t ns);
 /* Compacts what is compacted, up to some message. */
 void brokers_compact(struct dice *);
 /* The process that has the partition of the group's topic; 0: none. */

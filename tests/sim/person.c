@@ -525,10 +525,10 @@ static void act_crawl(struct person *p, struct sim_act *a)
 void person_cluster(struct person *p, struct sim_act *a)
 {
     /* What a cluster refuses, or a shard ends by. */
-    static const enum person_setting alone[] = {SET_LIMIT,     SET_QUOTA,
-                                                SET_QUEUE_KEY, SET_JSONL,
-                                                SET_TIME,      SET_WARC,
-                                                SET_REFRESH,   SET_COOKIES};
+    static const enum person_setting alone[] = {SET_QUOTA,  SET_QUEUE_KEY,
+                                                SET_JSONL,  SET_TIME,
+                                                SET_WARC,   SET_REFRESH,
+                                                SET_COOKIES};
     static const enum person_setting narrow[] = {SET_SCOPE,      SET_PER_HOST,
                                                  SET_PER_DOMAIN, SET_INCLUDE,
                                                  SET_MIME,       SET_DEPTH,
@@ -541,6 +541,9 @@ void person_cluster(struct person *p, struct sim_act *a)
     for (size_t i = 0;
          i < sizeof narrow / sizeof narrow[0] && dice_chance(&p->dice, 85); i++)
         p->kept[0].choice[narrow[i]] = narrow[i] == SET_SCOPE;
+    p->kept[0].choice[SET_LIMIT] = 0;
+    if (dice_chance(&p->dice, 15))
+        p->kept[0].choice[SET_LIMIT] = (uint8_t)(2 + dice_below(&p->dice, 2));
     make_sound(&p->kept[0]);
     act_crawl(p, a);
     a->end = END_BY_ITSELF;

@@ -400,6 +400,8 @@ static void act(struct play *p)
         return;
     case 4:
         brokers_compact(&p->d);
+        brokers_slow("docs.urls", &p->d,
+                     dice_between(&p->d, 1, 20000) * NS_PER_MS);
         return;
     case 5:
     case 6:
@@ -635,6 +637,8 @@ static void judge_end(struct play *p)
     buf_init(&all, ROWS_MOST);
     brokers_silence(0, false);
     dir = join_late(p);
+    /* The worker ends what has no more pages left, not the shard. */
+    p->goes_on = !person_is_default(&p->act.settings, SET_LIMIT);
     for (unsigned n = 0; p->r->good && n < p->shards; n++)
         add_rows(p, n, dir, &all);
     acts[0].exit_status = p->last_exit;

@@ -91,9 +91,9 @@ static int64_t octets(const struct truth *t, const struct sim_act *run,
         const struct sim_log_entry *e = &t->log->at[i];
         struct plan_sight s;
 
-        if (e->life == run->life && e->end == SIM_LOG_WHOLE &&
-            e->ended_ms + COUNTED_MS <= by_ms && !truth_may_be_lost(run, e) &&
-            truth_node_of(t, e, &s) >= 0)
+        if ((e->life == run->life || run->many_lives) &&
+            e->end == SIM_LOG_WHOLE && e->ended_ms + COUNTED_MS <= by_ms &&
+            !truth_may_be_lost(run, e) && truth_node_of(t, e, &s) >= 0)
             sum += (int64_t)e->octets;
     }
     return sum;
