@@ -107,6 +107,20 @@ says err 'cannot use the TLS certificate path="tokens" why="no start line"'
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --tls-cert missing --tls-key tokens
 says err 'cannot use the TLS certificate path="missing" why="No such file or directory"'
 
+# What a process of a cluster cannot have is refused by name, before any broker is asked.
+exits 1 "$URLWEIR" serve c --shards 4
+says err "needs --cluster"
+exits 1 "$URLWEIR" serve c --cluster redis://127.0.0.1/name
+says err "kafka://"
+cluster="--cluster kafka://127.0.0.1:1/name"
+exits 1 "$URLWEIR" serve c $cluster --http none
+says err "other processes ask"
+exits 1 "$URLWEIR" serve c $cluster --http 0.0.0.0:0 --allow-open
+says err "the address by which other processes reach this one"
+exits 1 "$URLWEIR" serve c $cluster --crawl c.yaml
+says err "there are no crawls and no filters"
+[ ! -e c ] || fail "something was written: $(ls c)"
+
 echo "admin 0123456789abcdef" >tokens
 start --listen 0.0.0.0:0 --token-file tokens --verbose
 kill -HUP "$service"

@@ -179,6 +179,26 @@ TEST(each_command_takes_what_is_free_or_its_own)
     buf_fini(&why);
 }
 
+/* The id of the service is the mark; without it they are somebody's files. */
+TEST(shards_of_a_service_are_told_by_its_id)
+{
+    char path[256];
+    struct buf why;
+
+    snprintf(path, sizeof path, "%s/shards", dir);
+    ck_ok(file_make_dir(path));
+    ck_assert_int_eq(kind(), DIR_FREE);
+    put_text(DIR_SHARDS_NAME, "0123456789abcdef");
+    ck_assert_int_eq(kind(), DIR_OTHER);
+    put_text(DIR_SHARDS_NAME, "0123456789abcdef0123456789abcdef");
+    ck_assert_int_eq(kind(), DIR_SHARDS);
+    buf_init(&why, 65536);
+    ck_assert(dir_kind_fits(dir, DIR_SHARDS, &why));
+    ck_assert(!dir_kind_fits(dir, DIR_STORE, &why));
+    ck_assert(!dir_kind_fits(dir, DIR_CRAWL, &why));
+    buf_fini(&why);
+}
+
 TEST(a_hostile_name_is_printed_without_commands_to_a_terminal)
 {
     struct buf why;
