@@ -484,7 +484,6 @@ struct engine_ops {
 /* First member of every implementation's struct. */
 struct engine {
     const struct engine_ops *ops;
-    const char *name;
     void *around; /* of who has replaced some of `ops`; NULL: nobody has */
 };
 

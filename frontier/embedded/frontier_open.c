@@ -34,7 +34,6 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
 
     f->engine.ops = &frontier_ops;
     host_table_init(&f->hosts);
-    f->engine.name = "embedded";
     f->o = *o;
     f->random.state = o->random_seed;
     if (f->random.state == 0 &&

@@ -14,7 +14,6 @@ import threading
 import time
 
 HOSTS, PAGES, MOVED = 10, 50, 30
-BEHIND = 100  # pages of a host that are linked and not yet asked for, of a web without end
 DELAY, CRAWL_DELAY = 0.05, 0.15  # s
 
 
@@ -26,15 +25,11 @@ class HostServer(http.server.ThreadingHTTPServer):
 
 
 class Web:
-    def __init__(self, pages=PAGES, slow=0, fresh=0, token=None):
-        """`pages` of a host; 0: it has no end before end(). `slow`: a Crawl-delay of
-        all hosts. `fresh`: max-age of their robots.txt, s; 0: they do not say.
-        `token`: what X-Token has to be."""
-        self.token = token
-        self.most, self.slow, self.fresh = pages, slow, fresh
+    def __init__(self, pages=PAGES, slow=0, token=None):
+        """`pages` of a host. `slow`: a Crawl-delay of all hosts. `token`: what X-Token
+        has to be."""
+        self.most, self.slow, self.token = pages, slow, token
         self.requests, self.lock = [], threading.Lock()
-        self.given, self.ended = {}, False
-        self.waiting = [1] * (HOSTS + 2)  # the seeds
         self.net = f"127.0.{10 + os.getpid() % 240}."
         self.servers = []
         while not self.listen():
@@ -74,36 +69,16 @@ class Web:
         return self.slow or (CRAWL_DELAY if i == 0 else DELAY)
 
     def links(self, i, j):
-        """The pages that a page links to; it says the same each time."""
-        to = i if i > HOSTS else (i + 1) % HOSTS
-        with self.lock:
-            most = self.most or (2 * j + 3 if self.has_more(to) else 0)
-            if i > HOSTS:
-                most = min(MOVED, self.most or MOVED)
-            if (i, j) not in self.given:
-                self.given[i, j] = [(to, f"/p{k}") for k in (2 * j + 1, 2 * j + 2)
-                                    if k < most]
-                self.waiting[to] += len(self.given[i, j])
-                self.waiting[i] -= 1
-            return self.given[i, j]
-
-    def has_more(self, host):
-        """So that a crawl ends soon after end(), however long it took until then."""
-        return not self.ended and self.waiting[host] < BEHIND
-
-    def end(self):
-        """From now on new pages have no links."""
-        self.ended = True
+        """The pages that a page links to."""
+        to, most = (i, min(MOVED, self.most)) if i > HOSTS else ((i + 1) % HOSTS, self.most)
+        return [(to, f"/p{k}") for k in (2 * j + 1, 2 * j + 2) if k < most]
 
     def page(self, i, path):
         """Status, headers, body."""
         if path == "/robots.txt":
             delay = self.delay(i)
             more = f"Crawl-delay: {delay}\n" if delay != DELAY else ""
-            headers = {"Content-Type": "text/plain"}
-            if self.fresh:
-                headers["Cache-Control"] = f"max-age={self.fresh}"
-            return 200, headers, "User-agent: *\n" + more
+            return 200, {"Content-Type": "text/plain"}, "User-agent: *\n" + more
         if i == HOSTS and path == "/p0":
             return 301, {"Location": self.url(HOSTS + 1, "/p0")}, ""
         if not path.startswith("/p"):
@@ -135,10 +110,6 @@ class Web:
         return [self.url(i, "/p0") for i in range(HOSTS + 1)]
 
     def truth(self):
-        if not self.most:
-            with self.lock:
-                linked = {to for links in self.given.values() for to in links}
-            return linked | {(i, "/p0") for i in range(HOSTS + 2)}
         pages = {(i, f"/p{j}") for i in range(HOSTS) for j in range(self.most)}
         return pages | {(HOSTS, "/p0")} | {(HOSTS + 1, f"/p{j}")
                                            for j in range(min(MOVED, self.most))}
@@ -146,15 +117,6 @@ class Web:
     def pages(self):
         with self.lock:
             return [(i, p) for i, p, _, _ in self.requests if p.startswith("/p")]
-
-    def robots(self):
-        """When each host was asked for its robots.txt."""
-        asked = {}
-        with self.lock:
-            for i, p, began, _ in sorted(self.requests, key=lambda r: r[2]):
-                if p == "/robots.txt":
-                    asked.setdefault(i, []).append(began)
-        return asked
 
     def too_early(self):
         """Requests that came sooner after the one before than the host's delay."""
