@@ -406,9 +406,11 @@ $B/bench/peer_rocksdb: bench/support/peer_rocksdb.cc
 
 # ---- demo ------------------------------------------------------------------
 
-.PHONY: demo
+.PHONY: demo demo-cluster
 demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
 	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
+demo-cluster: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## three workers, three Kafka brokers, a kill of each: nothing is lost
+	$(Q)tools/demo-cluster.py $(abspath $B)
 
 # ---- the look of the code --------------------------------------------------
 
