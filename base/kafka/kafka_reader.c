@@ -118,14 +118,29 @@ static enum status take(struct kafka_reader *r, struct kafka_message *m,
                                                          : STATUS_NOT_FOUND;
 }
 
+/* librdkafka says in between where the end was just then: a reader that is not
+ * asked for a while has a queue of message, end, message, end. The last end is
+ * the one that counts. */
 enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
                               struct kafka_message *m, struct buf *why)
 {
-    if (r->last != NULL)
-        rd_kafka_message_destroy(r->last);
-    r->last = rd_kafka_consume(r->topic, r->partition, timeout_ms);
+    enum status st;
+    bool passed;
+
+    do {
+        if (r->last != NULL)
+            rd_kafka_message_destroy(r->last);
+        r->last = rd_kafka_consume(r->topic, r->partition, timeout_ms);
+        st = r->last != NULL ? take(r, m, why) : STATUS_NOT_FOUND;
+        passed = st == STATUS_NOT_FOUND && r->last != NULL &&
+                 (r->last->err == RD_KAFKA_RESP_ERR__PARTITION_EOF ||
+                  r->last->err == RD_KAFKA_RESP_ERR_NO_ERROR);
+        if (r->last != NULL)
+            note_high(r);
+        timeout_ms = 0;
+    } while (passed);
     (void)rd_kafka_poll(r->client.rk, 0);
-    return r->last != NULL ? take(r, m, why) : STATUS_NOT_FOUND;
+    return st;
 }
 
 static bool has_read_all(struct kafka_reader *r, enum kafka_end end)
@@ -148,8 +163,6 @@ enum status kafka_reader_read_all(
         bool late = clock_mono() - heard >= timeout_ms * NS_PER_MS;
 
         st = kafka_reader_next(r, timeout_ms < 100 ? timeout_ms : 100, &m, why);
-        if (r->last != NULL)
-            note_high(r);
         if (st == STATUS_OK) {
             heard = clock_mono();
             st = visit(ctx, &m);
