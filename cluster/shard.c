@@ -449,7 +449,10 @@ static void look_at_all(struct shard *s, int64_t now)
 
 static void note_need(struct shard *s, int64_t now)
 {
-    s->soon = s->own->next_due(s->engine, now, NULL) <= now + SOON;
+    int64_t due = s->own->next_due(s->engine, now, NULL);
+
+    /* INT64_MAX: maybe a queue is drained without requests, by leasing. */
+    s->soon = due <= now + SOON || due == INT64_MAX;
     count_need(s);
     if (s->need.urls > 0)
         s->needed_at = now;
@@ -535,9 +538,14 @@ static void shard_set_limits(struct engine *e, uint64_t limit_pages,
 static void shard_stats(struct engine *e, struct engine_stats *out)
 {
     struct shard *s = shard_of(e);
+    enum permit_kind which;
 
     s->own->stats(e, out);
-    out->rejudging |= !s->over;
+    if (permits_are_spent(s->permits,
+                          &which)) /* its limit keeps what is left */
+        out->withheld = out->queued - out->given_up;
+    else
+        out->rejudging |= !s->over;
 }
 
 void shard_attach(struct shard *s, struct engine *e)
