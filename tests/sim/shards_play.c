@@ -545,9 +545,10 @@ static bool dir_of_owner(const struct play *p, unsigned shard, char dir[32])
         return false;
     last = crowd_member(brokers_last_taker(id));
     snprintf(dir, 32, "%s/shards/%u", p->dir_of[last->parent], shard);
-    return last->exit_status == EXIT_DONE || last->exit_status == EXIT_SEEDS ||
-           last->exit_status == EXIT_LIMIT ||
-           (last->exit_status == EXIT_INTERRUPTED && last->clean);
+    return last->clean &&
+           (last->exit_status == EXIT_DONE || last->exit_status == EXIT_SEEDS ||
+            last->exit_status == EXIT_LIMIT ||
+            last->exit_status == EXIT_INTERRUPTED);
 }
 
 /* Has a shard read from Kafka into `dir`, a worker's. False: it goes on with
