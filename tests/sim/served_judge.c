@@ -203,9 +203,11 @@ static const char *compare_lease(const struct plain *m,
     int64_t until = u->until > l->now ? u->until : 0;
     int64_t told = l->facts.leased_until_ms;
 
-    if (m->jumped && told != until) /* it may have ended by another clock */
-        return told == 0 || (u->row_until > 0 &&
-                             told <= l->now + u->row_until - u->row_at)
+    /* It may have ended by another clock, or be another one's turn. */
+    if (m->jumped && told != until)
+        return told == 0 || told <= l->now + m->got_ms ||
+                       (u->row_until > 0 &&
+                        told <= l->now + u->row_until - u->row_at)
                    ? NULL
                    : "is leased for longer";
     if (told != until)
@@ -306,6 +308,8 @@ static bool search_with(struct search *s, const struct plain *m, unsigned done,
         const char *why;
 
         *next = *m;
+        if (is_get && (int64_t)op.seconds * 1000 > next->got_ms)
+            next->got_ms = (int64_t)op.seconds * 1000;
         if (is_get)
             (void)plain_get(next, &op, at, NULL, n, n > 0, &why);
         else
@@ -328,10 +332,12 @@ static bool search(struct search *s, const struct plain *m, unsigned done)
     plain_restart(after, s->w->opened);
     same = compare(after, s->looks, why);
     found = why[0] == '\0';
-    if (found)
+    if (found) {
         s->found = *after;
-    else
+        s->found.got_ms = 0;
+    } else {
         TELL("of all URLs %u are so, and %s", same, why);
+    }
     if (!found && same > s->best) {
         s->best = same;
         memcpy(s->why, why, 300);

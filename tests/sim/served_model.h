@@ -73,6 +73,7 @@ struct plain {
     bool active;
     bool jumped;      /* the clock was set back: whose turn it is is not known
                          after a restart */
+    int64_t got_ms;   /* that an open GET may have leased URLs for */
     uint64_t changes; /* for who reads in parts */
 };
 

@@ -59,13 +59,15 @@ static int most_hops(const struct truth *t, unsigned node, int depth)
 }
 
 /* With --refresh a page is not read anew for kinds of links that are followed
- * only now, as it will be anyway. */
+ * only now, as it will be anyway; nor is one that may not be asked for. */
 static bool lacks_kinds(const struct truth *t, const struct truth_crawl *c,
-                        const struct truth_node *n)
+                        unsigned node)
 {
     const struct person_settings *now = &c->run->settings;
+    const struct truth_node *n = &c->nodes[node];
 
-    return !person_says(now, SET_REFRESH, "off") &&
+    return (!person_says(now, SET_REFRESH, "off") ||
+            c->robots[truth_origin(t, node)].ever_unreachable) &&
            (truth_kinds(now) & ~truth_kinds(&t->acts[n->last_act].settings)) !=
                0;
 }
@@ -97,7 +99,7 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                  person_says(set, SET_NEAR_DUP, "skip");
 
     if (n->last_whole == NULL || n->last != n->last_whole ||
-        node >= PLAN_PAGES || lacks_kinds(t, c, n))
+        node >= PLAN_PAGES || lacks_kinds(t, c, node))
         return false;
     (void)truth_node_of(t, n->last, s);
     if (s->state == NULL)
