@@ -165,7 +165,11 @@ static bool is_recorded(const struct engine_drop *d)
 static void record_link(struct frontier *f, struct link_row row,
                         const struct link_label *label)
 {
-    if (label != NULL) {
+    bool full = link_store_is_full(f->links);
+
+    if (full && row.to == 0)
+        return;
+    if (label != NULL && !full) {
         row.said.rel = label->rel;
         row.said.text = label->text;
     }

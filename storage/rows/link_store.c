@@ -80,6 +80,7 @@ static bool link_list_get(struct bytes *rest, uint64_t *to, uint8_t *kind)
     return true;
 }
 
+#define SAID_MOST ((size_t)2 << 20)  /* of what is said on a page */
 #define LIST_MOST ((size_t)64 << 20) /* octets of a page, said or not */
 #define LIST_KEPT ((size_t)1 << 20)  /* room kept between pages */
 
@@ -257,6 +258,11 @@ enum status link_store_note(struct link_store *s, bool keeps, bool first_run)
     if (st == STATUS_OK)
         s->recorded = now;
     return st;
+}
+
+bool link_store_is_full(const struct link_store *s)
+{
+    return s->said.len >= SAID_MOST;
 }
 
 void link_store_add(struct link_store *s, const struct link_row *row)

@@ -44,6 +44,9 @@ enum link_record link_store_recorded(const struct link_store *s);
 MUST_CHECK enum status link_store_note(struct link_store *s, bool keeps,
                                        bool first_run);
 
+/* Is as much said of the page's links as fits into a row that is sent to others,
+ * too? Then the rest have no texts, and dropped ones are left out. */
+bool link_store_is_full(const struct link_store *s);
 /* One more link of a page, which is the same `from` in all of them ... */
 void link_store_add(struct link_store *s, const struct link_row *row);
 /* ... until it ends: stores them. */

@@ -282,6 +282,29 @@ TEST(what_is_said_of_links_comes_and_goes_with_them)
     done(&l);
 }
 
+/* A row is also a message to others, which must not be too long. */
+TEST(what_is_said_of_a_page_has_an_end)
+{
+    static char text[LINK_TEXT_MOST + 1];
+    struct links l = make();
+    const struct link_row row = {.from = 1,
+                                 .to = 1,
+                                 .said.text = bytes_of(text, LINK_TEXT_MOST)};
+    unsigned n = 0;
+
+    memset(text, 'x', LINK_TEXT_MOST);
+    ck_ok(db_begin(l.d));
+    ck_assert(!link_store_is_full(l.s));
+    for (; !link_store_is_full(l.s); n++)
+        link_store_add(l.s, &row);
+    ck_assert_uint_gt(n, 10000);
+    ck_assert_uint_lt(n, 11000);
+    end_page(&l);
+    ck_assert(!link_store_is_full(l.s));
+    ck_ok(db_commit(l.d));
+    done(&l);
+}
+
 TEST(texts_that_cannot_be_are_damage)
 {
     static const char *const harms[] = {
