@@ -34,11 +34,13 @@ void cluster_topic(struct buf *out, const char *name, const char *purpose)
     buf_addf(out, "%s.%s", name, purpose);
 }
 
+/* Topics of a crawl that is there, with `parts` 0, are only checked. */
 static enum status make(const struct kafka_access *a, const char *name,
                         const char *purpose, bool compacted, uint32_t parts,
                         const char *const *config, struct buf *why)
 {
     struct kafka_topic t = {.compacted = compacted,
+                            .is_there = parts == 0,
                             .partitions = (int)parts,
                             .config = config};
     struct buf topic;
@@ -52,25 +54,46 @@ static enum status make(const struct kafka_access *a, const char *name,
     return st;
 }
 
-enum status cluster_make_topics(const struct kafka_access *a, const char *name,
-                                uint32_t shards, struct buf *why)
+static enum status make_topics(const struct kafka_access *a, const char *name,
+                               uint32_t shards, struct buf *why)
 {
     /* What was not read yet must not go. */
-    static const char *const kept[] = {
-        "retention.ms", "-1", "retention.bytes", "-1", "cleanup.policy",
-        "delete",       NULL};
+    static const char *const kept[] = {"retention.ms",
+                                       "-1",
+                                       "retention.bytes",
+                                       "-1",
+                                       "cleanup.policy",
+                                       "delete",
+                                       "max.message.bytes",
+                                       CLUSTER_MESSAGE_BYTES,
+                                       NULL};
     /* What was replaced stays for longer than a reader can be behind, as
      * permits.h needs: no transaction that it waits for is as old. */
     static const char *const lagging[] = {"min.compaction.lag.ms", "600000",
                                           NULL};
     static const char *const deletions[] = {"delete.retention.ms",
-                                            CLUSTER_DELETIONS_MS, NULL};
+                                            CLUSTER_DELETIONS_MS,
+                                            "max.message.bytes",
+                                            CLUSTER_MESSAGE_BYTES, NULL};
     enum status st = make(a, name, "state", true, shards, deletions, why);
 
     if (st == STATUS_OK)
         st = make(a, name, "urls", false, shards, kept, why);
-    return st == STATUS_OK ? make(a, name, "control", true, 1, lagging, why)
-                           : st;
+    return st == STATUS_OK
+               ? make(a, name, "control", true, shards > 0, lagging, why)
+               : st;
+}
+
+enum status cluster_make_topics(const struct kafka_access *a, const char *name,
+                                uint32_t shards, struct buf *why)
+{
+    return make_topics(a, name, shards, why);
+}
+
+enum status cluster_check_topics(const struct kafka_access *a, const char *name,
+                                 struct buf *why)
+{
+    return make_topics(a, name, 0, why);
 }
 
 /* ---- a shard's record ---- */

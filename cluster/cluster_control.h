@@ -39,6 +39,10 @@ struct cluster_control;
  * older than half of that is of no use. */
 #define CLUSTER_DELETIONS_MS "2592000000"
 
+/* Most octets of a message in the topics: KAFKA_MESSAGE_MOST, and what the
+ * protocol adds. */
+#define CLUSTER_MESSAGE_BYTES "5308416"
+
 /* The topic of that purpose: "state", "urls", "control". */
 void cluster_topic(struct buf *out, const char *name, const char *purpose);
 
@@ -46,6 +50,11 @@ void cluster_topic(struct buf *out, const char *name, const char *purpose);
 MUST_CHECK enum status cluster_make_topics(const struct kafka_access *a,
                                            const char *name, uint32_t shards,
                                            struct buf *why);
+
+/* Checks those of a crawl that is there. STATUS_REFUSED: one would lose
+ * messages. STATUS_NOT_FOUND: one is gone. */
+MUST_CHECK enum status cluster_check_topics(const struct kafka_access *a,
+                                            const char *name, struct buf *why);
 
 /* Reads the topic to its end. STATUS_NOT_FOUND: there is no such crawl.
  * STATUS_REFUSED: the name is a service's (served_control.h). */

@@ -90,8 +90,11 @@ struct kafka_topic {
     const char *name;
     bool compacted; /* must keep the last message of each key, for ever; if
                            not, must not be compacted */
+    bool is_there;  /* it is not made: STATUS_NOT_FOUND */
     int partitions; /* of a new topic; 0: as the brokers do */
-    const char *const *config; /* of a new topic: name, value, ..., NULL */
+    /* Of a new topic: name, value, ..., NULL. Retention has to be so in an old
+     * one as well. */
+    const char *const *config;
 };
 
 /* Makes the topic if it is missing, and checks how it keeps messages. */

@@ -73,6 +73,38 @@ static enum status judge_policy(const struct kafka_topic *t, const char *policy,
     return STATUS_REFUSED;
 }
 
+/* What a new topic would get for its retention, an old one has to have. */
+static enum status judge_retention(const struct kafka_topic *t,
+                                   const char *name, const char *value,
+                                   struct buf *why)
+{
+    if (strncmp(name, "retention.", strlen("retention.")) != 0)
+        return STATUS_OK;
+    for (const char *const *c = t->config; c != NULL && *c != NULL; c += 2)
+        if (strcmp(c[0], name) == 0 && strcmp(c[1], value) != 0) {
+            buf_clear(why);
+            buf_addf(why,
+                     "topic %s has %s=%.40s; it must be %s, or messages "
+                     "are lost before they are read",
+                     t->name, name, value, c[1]);
+            return STATUS_REFUSED;
+        }
+    return STATUS_OK;
+}
+
+static enum status judge_entry(const struct kafka_topic *t,
+                               const rd_kafka_ConfigEntry_t *e, struct buf *why)
+{
+    const char *name = rd_kafka_ConfigEntry_name(e);
+    const char *value = rd_kafka_ConfigEntry_value(e);
+
+    if (value == NULL) /* not told */
+        return STATUS_OK;
+    return strcmp(name, "cleanup.policy") == 0
+               ? judge_policy(t, value, why)
+               : judge_retention(t, name, value, why);
+}
+
 /* STATUS_NOT_FOUND: there is no such topic. */
 static enum status judge_settings(struct ask *a, const struct kafka_topic *t,
                                   const rd_kafka_ConfigResource_t *r,
@@ -95,9 +127,12 @@ static enum status judge_settings(struct ask *a, const struct kafka_topic *t,
         return st;
     }
     entry = rd_kafka_ConfigResource_configs(r, &n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(rd_kafka_ConfigEntry_name(entry[i]), "cleanup.policy") == 0)
-            return judge_policy(t, rd_kafka_ConfigEntry_value(entry[i]), why);
+    for (size_t i = 0; i < n; i++) {
+        enum status st = judge_entry(t, entry[i], why);
+
+        if (st != STATUS_OK)
+            return st;
+    }
     return STATUS_OK;
 }
 
@@ -188,8 +223,10 @@ enum status kafka_topic_ensure(const struct kafka_access *access,
         return st;
     a.queue = rd_kafka_queue_new(a.client.rk);
     st = check_topic(&a, t, why);
-    if (st == STATUS_NOT_FOUND)
+    if (st == STATUS_NOT_FOUND && !t->is_there)
         st = make_topic(&a, t, why);
+    else if (st == STATUS_NOT_FOUND)
+        buf_addf(why, "topic %s is gone", t->name);
     rd_kafka_queue_destroy(a.queue);
     kafka_client_close(&a.client);
     return st;

@@ -583,7 +583,10 @@ static int begin(struct worker *w, enum cluster_start how)
         if (st == STATUS_NOT_FOUND)
             fprintf(stderr, "urlweir %s: there is no crawl %s\n", w->command,
                     w->name);
-        else if (!failed(w, st, "Kafka") && take_settings(w))
+        else if (!failed(w, st, "Kafka") &&
+                 !failed(w, cluster_check_topics(&w->access, w->name, &w->why),
+                         "Kafka") &&
+                 take_settings(w))
             code = !has_what_it_needs(w)                        ? EXIT_USAGE
                    : failed(w, settings_save(w->s), "settings") ? EXIT_CANNOT
                                                                 : work(w);
