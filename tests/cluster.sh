@@ -1,24 +1,26 @@
 #!/bin/sh
 # Crawls and services whose shards are in Kafka, with faults: cluster_shards.py
 # and cluster_served.py of tests/support, on a broker of our own on loopback, if
-# Java is there. They mostly wait, so five run at a time.
+# Java is there. They mostly wait, so five run at a time. LONG=1: then
+# cluster_brokers.py, on three brokers, which it ends and starts again.
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
 build=$1
 shift
 dir=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-cluster.XXXXXX")
 tools=$(dirname "$0")/../tools
-trap '"$tools/kafka.sh" stop "$dir/kafka" 2>/dev/null || :; rm -rf "$dir"' EXIT
+trap 'for k in kafka three; do "$tools/kafka.sh" stop "$dir/$k" 2>/dev/null || :; done; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 support=$(dirname "$0")/support
-export build dir support PYTHONDONTWRITEBYTECODE=1
+KAFKA=$dir/kafka
+export build dir support KAFKA PYTHONDONTWRITEBYTECODE=1
 
 # run PART.NAME: the scenario NAME of cluster_PART.py.
 cat >"$dir/run" <<'END'
 [ ! -e "$dir/bad" ] || exit 0 # one has failed: no other one begins
 mkdir "$dir/$1"
 python3 "$support/cluster_${1%.*}.py" "$build/urlweir" "$dir/$1" \
-    "$(cat "$dir/kafka/brokers")" "${1#*.}" >"$dir/$1.said" 2>&1 || echo "$1" >>"$dir/bad"
+    "$(cat "$KAFKA/brokers")" "${1#*.}" >"$dir/$1.said" 2>&1 || echo "$1" >>"$dir/bad"
 sed "s/^/${1%.*}: /" "$dir/$1.said"
 END
 
@@ -27,11 +29,23 @@ END
     echo "check-cluster: skipped"
     exit 0
 }
-for part in shards served; do
+# names PART: of the scenarios that are to run.
+names() {
+    part=$1
+    shift
     for name in $(python3 "$support/cluster_$part.py" - - - list); do
         case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
     done
+}
+for part in shards served; do
+    names $part "$@"
 done | xargs -P 5 -I {} sh "$dir/run" {}
+if [ -n "${LONG:-}" ]; then
+    "$tools/kafka.sh" stop "$dir/kafka"
+    KAFKA=$dir/three
+    "$tools/kafka.sh" start "$KAFKA" 3
+    names brokers "$@" | xargs -I {} sh "$dir/run" {}
+fi
 # What the others printed meanwhile may be long: what failed stands at the end.
 if [ -e "$dir/bad" ]; then
     while read -r scenario; do

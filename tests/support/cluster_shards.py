@@ -579,6 +579,7 @@ def children(pid):
         return [int(word) for word in f.read().split()]
 
 
-scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
-               pause_worker, kill_shard, paused, stopped, changed, hosts,
-               limited, quota, secrets, lines, moved, anywhere], DIR, sys.argv[4:])
+if __name__ == "__main__":
+    scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
+                   pause_worker, kill_shard, paused, stopped, changed, hosts,
+                   limited, quota, secrets, lines, moved, anywhere], DIR, sys.argv[4:])
