@@ -17,6 +17,7 @@ import contextlib
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -237,6 +238,7 @@ def demo(where):
 def main():
     where = os.environ.get("DEMO_DIR") or tempfile.mkdtemp(prefix="urlweir-demo-")
     os.makedirs(where, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the brokers end
     try:
         demo(where)
     except (Failure, subprocess.SubprocessError, OSError, RuntimeError) as e:
