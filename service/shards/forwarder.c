@@ -662,7 +662,7 @@ void forwarder_stop(struct forwarder *f)
 
 void forwarder_close(struct forwarder *f)
 {
-    struct exchange *x;
+    struct exchange *next;
 
     if (f == NULL)
         return;
@@ -673,8 +673,8 @@ void forwarder_close(struct forwarder *f)
         curl_multi_wakeup(f->multi);
         pthread_join(f->thread, NULL);
     }
-    while ((x = f->idle) != NULL) {
-        list_out(&f->idle, x);
+    for (struct exchange *x = f->idle; x != NULL; x = next) {
+        next = x->next;
         free_exchange(x);
     }
     if (f->multi != NULL)

@@ -557,6 +557,10 @@ static enum status find_service(struct served_shards *s, struct buf *why)
     if (st != STATUS_OK)
         return st;
     s->count = served_control_shards(s->control);
+    if (s->count == 0) {
+        buf_addf(why, "%s has no shards", o->name);
+        return STATUS_DAMAGED;
+    }
     if (!o->shards_given || s->count == o->shards)
         return STATUS_OK;
     buf_addf(why, "%s has %" PRIu32 " shards, which cannot be changed", o->name,
