@@ -385,6 +385,10 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
 bench-redis-stalls: $(BIN) # ARGS=KEYS: how long others wait while a filter in Redis is made, counted, rebuilt
 	$(Q)python3 bench/redis_stalls.py $(abspath $B) $(ARGS)
 
+.PHONY: bench-cluster
+bench-cluster: $(BIN) $(SUPPORT_BIN) # ARGS="PAGES HOSTS ROUNDS": a page of a crawl whose shards are in Kafka, beside one machine
+	$(Q)python3 bench/cluster.py $(abspath $B) $(ARGS)
+
 .PHONY: bench-users
 bench-users: $(BIN) # ARGS="USERS KEYS": what a small filter for each of many users takes, beside Redis
 	$(Q)python3 bench/users.py $(abspath $B) $(ARGS)

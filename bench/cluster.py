@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""What a page of a crawl costs when its shards are in Kafka: CPU time of all processes of
+urlweir, octets in Kafka, beside the same crawl on one machine, in turn.
+usage: bench/cluster.py BUILD_DIR [PAGES] [HOSTS] [ROUNDS]
+
+One broker and the web run on the same machine; their CPU is not counted, nor is the time
+that a commit waits for them. Medians of the rounds. Skipped without Java.
+"""
+
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+BUILD = sys.argv[1]
+URLWEIR = BUILD + "/urlweir"
+PAGES, HOSTS, ROUNDS = [int(word) for word in (sys.argv[2:] + ["20000", "100", "3"][len(sys.argv[2:]):])]
+OPTIONS = ["--scope", "any", "--allow-private", "--delay", "0", "--sitemap", "off", "--max-delay", "100ms"]
+OWN = ["--min-disk", "0", "--progress", "none"]
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        cpu = [x.split(": ")[1].strip() for x in f if x.startswith("model name")][0]
+    with open("/etc/os-release", encoding="utf-8") as f:
+        system = [x.split("=")[1].strip().strip('"') for x in f if x.startswith("PRETTY_NAME")][0]
+    return "%d cores of %s, %s, %s, load %.2f when it began" % (
+        os.cpu_count(), cpu, system, time.strftime("%Y-%m-%d"), os.getloadavg()[0])
+
+
+def kafka(*words):
+    return subprocess.run([TOP + "/tools/kafka.sh", *words], check=False).returncode
+
+
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_all(commands):
+    """CPU and wall seconds of workers that end together."""
+    before, began = cpu(), time.monotonic()
+    workers = []
+    for words in commands:
+        workers.append(subprocess.Popen([URLWEIR, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        time.sleep(1 if len(commands) > 1 else 0)
+    for p in workers:
+        said = p.communicate()[1]
+        if p.returncode != 0:
+            sys.exit("%s: status %d: %s" % (p.args, p.returncode, said))
+    return cpu() - before, time.monotonic() - began
+
+
+def octets(where, topic):
+    """Of the segments of a topic, as the brokers have them."""
+    total = 0
+    for at, _, files in os.walk(where):
+        if os.path.basename(at).startswith(topic + "-"):
+            total += sum(os.path.getsize(at + "/" + f) for f in files if f.endswith(".log"))
+    return total
+
+
+class Bench:
+    def __init__(self, work, seed):
+        self.work, self.seed, self.number = work, seed, 0
+        with open(work + "/kafka/brokers", encoding="ascii") as f:
+            self.brokers = f.read().strip()
+
+    def alone(self):
+        self.number += 1
+        return run_all([["crawl", self.seed, "-o", "%s/%d" % (self.work, self.number), *OPTIONS, *OWN]])
+
+    def cluster(self, shards, workers):
+        self.number += 1
+        self.name = "c%d" % self.number
+        url = "kafka://%s/%s" % (self.brokers, self.name)
+        where = "%s/%d" % (self.work, self.number)
+        first = ["crawl", "--cluster", url, "--shards", str(shards), self.seed, "-o", where + "-0", *OPTIONS, *OWN]
+        others = [["join", url, "-o", "%s-%d" % (where, n), *OWN] for n in range(1, workers)]
+        return run_all([first, *others])
+
+    def again(self):
+        """Seconds in which a worker with an empty disk has a shard whole that is done."""
+        url = "kafka://%s/%s" % (self.brokers, self.name)
+        began = time.monotonic()
+        subprocess.run([URLWEIR, "verify", url], check=True, stdout=subprocess.DEVNULL)
+        return time.monotonic() - began
+
+
+def main():
+    work = tempfile.mkdtemp(prefix="urlweir-bench-cluster.")
+    if kafka("start", work + "/kafka", "1") != 0:
+        print("bench-cluster: skipped")
+        return
+    site = subprocess.Popen([BUILD + "/tests/support/site", "serve", "--hosts", str(HOSTS), "--pages", str(PAGES), "--size", "4000",
+                             "--seed", "5", "--max-time", "3600", "--stdin-guard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        port = site.stdout.readline().split()[1]
+        b = Bench(work, "http://127.0.0.1:%s/" % port)
+        rows = [("one machine", b.alone), ("1 shard, 1 worker", lambda: b.cluster(1, 1)),
+                ("4 shards, 1 worker", lambda: b.cluster(4, 1)), ("4 shards, 4 workers", lambda: b.cluster(4, 4))]
+        found = {name: [] for name, _ in rows}
+        for _ in range(ROUNDS):
+            for name, crawl in rows:
+                found[name].append(crawl())
+                if name == "1 shard, 1 worker":
+                    state = octets(work + "/kafka", b.name + ".state") / PAGES
+                    restore = b.again()
+        print(machine())
+        print("%d pages of 4,000 octets on %d hosts, medians of %d" % (PAGES, HOSTS, ROUNDS))
+        print("%-22s %14s %8s %10s" % ("", "CPU us a page", "ratio", "wall s"))
+        base = statistics.median(c for c, _ in found["one machine"])
+        for name, _ in rows:
+            used = statistics.median(c for c, _ in found[name])
+            print("%-22s %14.1f %8.2f %10.1f" % (name, used / PAGES * 1e6, used / base, statistics.median(w for _, w in found[name])))
+        print("NAME.state: %.0f octets a page; read into an empty directory and verified in %.1f s" % (state, restore))
+    finally:
+        site.kill()
+        kafka("stop", work + "/kafka")
+        shutil.rmtree(work)
+
+
+main()
