@@ -33,19 +33,20 @@ enum status import_crawl_dirs(const char *dir,
                               void *ctx)
 {
     struct buf path;
-    uint32_t n = 0;
+    bool is_worker = false;
     enum status st = STATUS_OK;
 
     buf_init(&path, 4096);
-    for (; st == STATUS_OK && n < SHARDS_MOST; n++) {
+    for (uint32_t n = 0; st == STATUS_OK && n < SHARDS_MOST; n++) {
         buf_clear(&path);
         buf_addf(&path, "%s/shards/%u", dir, n);
         if (access(buf_str(&path), F_OK) != 0)
-            break;
+            continue; /* another worker's */
+        is_worker = true;
         st = visit(ctx, buf_str(&path));
     }
     buf_fini(&path);
-    return st == STATUS_OK && n == 0 ? visit(ctx, dir) : st;
+    return st == STATUS_OK && !is_worker ? visit(ctx, dir) : st;
 }
 
 /* ---- URLs ---- */
