@@ -111,10 +111,9 @@ static enum status wait_until_there(const struct kafka_access *a,
     return st;
 }
 
-/* Is there a crawl of that name? The producer's id keeps a second one from
- * being made at the same moment. */
-static enum status refuse_second(const struct kafka_access *a, const char *name,
-                                 struct buf *why)
+/* The producer's id keeps a second one from being made at the same moment. */
+enum status cluster_make_may(const struct kafka_access *a, const char *name,
+                             struct buf *why)
 {
     struct cluster_control *c = NULL;
     enum status st = cluster_control_open(&c, a, name, why);
@@ -135,7 +134,7 @@ enum status cluster_make(const struct kafka_access *a, const char *name,
     if (st == STATUS_OK)
         st = cluster_sender_open(&m.to, a, name, "make", why);
     if (st == STATUS_OK)
-        st = refuse_second(a, name, why);
+        st = cluster_make_may(a, name, why);
     if (st == STATUS_OK)
         st = send_all(&m);
     if (st == STATUS_OK)

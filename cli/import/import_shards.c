@@ -156,20 +156,14 @@ static int import_one(struct importing *m, struct shard_number number)
 /* Is that name free? */
 static int prepare(struct importing *m)
 {
-    struct cluster_control *all = NULL;
     enum status st = cluster_make_topics(&m->access, m->where.topic,
                                          (uint32_t)m->s->shards, &m->why);
 
-    if (st == STATUS_OK) {
-        st = cluster_control_open(&all, &m->access, m->where.topic, &m->why);
-        cluster_control_close(all);
-        if (st == STATUS_OK) {
-            buf_clear(&m->why);
-            buf_addf(&m->why, "crawl %s is there already", m->where.topic);
-            st = STATUS_EXISTS;
-        } else if (st == STATUS_NOT_FOUND) {
-            st = STATUS_OK;
-        }
+    if (st == STATUS_OK)
+        st = cluster_make_may(&m->access, m->where.topic, &m->why);
+    if (st == STATUS_EXISTS) {
+        buf_clear(&m->why);
+        buf_addf(&m->why, "crawl %s is there already", m->where.topic);
     }
     if (st == STATUS_OK)
         st = settings_save(m->s);
