@@ -16,21 +16,14 @@ import sys
 import tempfile
 import time
 
+from machine import machine
+
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BUILD = sys.argv[1]
 URLWEIR = BUILD + "/urlweir"
 PAGES, HOSTS, ROUNDS = [int(word) for word in (sys.argv[2:] + ["20000", "100", "3"][len(sys.argv[2:]):])]
 OPTIONS = ["--scope", "any", "--allow-private", "--delay", "0", "--sitemap", "off", "--max-delay", "100ms"]
 OWN = ["--min-disk", "0", "--progress", "none"]
-
-
-def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        cpu = [x.split(": ")[1].strip() for x in f if x.startswith("model name")][0]
-    with open("/etc/os-release", encoding="utf-8") as f:
-        system = [x.split("=")[1].strip().strip('"') for x in f if x.startswith("PRETTY_NAME")][0]
-    return "%d cores of %s, %s, %s, load %.2f when it began" % (
-        os.cpu_count(), cpu, system, time.strftime("%Y-%m-%d"), os.getloadavg()[0])
 
 
 def kafka(*words):

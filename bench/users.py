@@ -17,19 +17,12 @@ import sys
 import tempfile
 import time
 
+from machine import machine
+
 URLWEIR = sys.argv[1] + "/urlweir"
 USERS = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
 KEYS = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 HEAD = "%-34s %9s %12s %12s %14s %14s"
-
-
-def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        cpu = [x.split(": ")[1].strip() for x in f if x.startswith("model name")][0]
-    with open("/etc/os-release", encoding="utf-8") as f:
-        system = [x.split("=")[1].strip().strip('"') for x in f if x.startswith("PRETTY_NAME")][0]
-    return "%d cores of %s, %s, %s, load %.2f when it began" % (
-        os.cpu_count(), cpu, system, time.strftime("%Y-%m-%d"), os.getloadavg()[0])
 
 
 def keys_of(user):
