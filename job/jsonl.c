@@ -77,6 +77,7 @@ struct jsonl {
         size_t octets;   /* of them */
         int64_t away;    /* since when it has not taken lines; 0: it does */
         bool said;
+        uint64_t before; /* rows that were there before this process */
         struct buf why;
     } t;
     /* shared, under mtx */
@@ -475,12 +476,14 @@ static enum status go_on(struct jsonl *j)
 }
 
 /* `line` is the last one of the topic; lines that the store has lost since
- * cannot be taken back from there. */
+ * cannot be taken back from there. Until the topic was reached once none of
+ * this process's rows has a line, however many there are by now: what is there
+ * beyond the rows before it was sent for others. */
 static enum status go_on_topic(struct jsonl *j, struct bytes line)
 {
     struct expected x = {.j = j, .st = STATUS_OK};
-    uint64_t last = 0, seq = 0;
-    enum status st = outcome_rows_last(j->rows, &last);
+    uint64_t last = j->t.before, seq = 0;
+    enum status st = j->opened ? outcome_rows_last(j->rows, &last) : STATUS_OK;
     bool ours = line.len == 0 || (jsonl_line_seq(line, &seq) &&
                                   (seq > last || is_row(&x, seq, line)));
 
@@ -559,6 +562,8 @@ static enum status open_topic(struct jsonl *j, const struct jsonl_options *o)
 
     buf_init(&id, 64);
     st = outcome_rows_store_id(j->rows, &id);
+    if (st == STATUS_OK)
+        st = outcome_rows_last(j->rows, &j->t.before);
     if (st == STATUS_OK)
         st = line_topic_open(&j->topic, o->path, &o->kafka, buf_str(&id),
                              &j->t.why);

@@ -71,6 +71,10 @@ def says(text, *phrases):
         assert phrase in text, (phrase, text)
 
 
+def queued(directory):
+    return json.loads(subprocess.run([URLWEIR, 'status', directory, '--json'], stdout=subprocess.PIPE).stdout)['queued']
+
+
 def read(topic, brokers, **more):
     """The committed messages of a topic, partition by partition, as (key, line)."""
     c = confluent_kafka.Consumer({'bootstrap.servers': brokers, 'group.id': 'reader', 'isolation.level': 'read_committed',
@@ -174,7 +178,7 @@ def brokers_that_go_away_are_waited_for(brokers):
             kafka('kill', 'brokers', str(i + 1))
         wait_for('word of it', lambda: 'they wait in the store' in open('away.err').read(), crawl)
         # All is fetched meanwhile, and the crawl does not end.
-        wait_for('pages', lambda: json.loads(subprocess.run([URLWEIR, 'status', 'away', '--json'], stdout=subprocess.PIPE).stdout)['queued'] == 0, crawl)
+        wait_for('pages', lambda: queued('away') == 0, crawl)
         crawl.send_signal(signal.SIGTERM)
         assert crawl.wait(60) in (0, 4), crawl.returncode
         # Nor is it refused while they are away; a new crawl is.
@@ -195,7 +199,7 @@ def a_second_process_fences(brokers):
         assert first.wait(120) == 3
         shutil.copytree('one', 'two')
         first = started(['resume', 'one', '--limit', 'none', '-q'], 'one')
-        wait_for('more', lambda: site.arrivals() > 250, first)
+        wait_for('lines of rows that the copy lacks', lambda: sum(map(len, read('fence', brokers).values())) > 60, first)
         second = started(['resume', 'two', '--limit', 'none', '-q'], 'two')
         assert first.wait(120) == 4, first.returncode
         says(open('one.err').read(), 'cannot send lines', 'enced')
@@ -203,6 +207,30 @@ def a_second_process_fences(brokers):
         assert second.wait(120) == 0
         says(open('two.err').read(), 'lines of rows that the store has lost')
     return 'the first has ended'
+
+
+def what_a_lost_store_sent_is_known_although_brokers_come_late(brokers):
+    """An old copy of a directory goes on without brokers, until it has more rows than the topic has lines."""
+    with Site('--hosts', '10', '--pages', '300', '--latency', '20') as site:
+        run('crawl', site.seed, '-o', 'lost', '-j', 'kafka://%s/copy' % brokers, '--limit', '50', *QUICK, wants=3)
+        kept = sum(map(len, read('copy', brokers).values()))
+        shutil.copytree('lost', 'copy')
+        run('resume', 'lost', '--limit', '100', '-q', wants=3)
+        sent = sum(map(len, read('copy', brokers).values()))
+        n = int(open('brokers/brokers').read().count(',')) + 1
+        for i in range(n):
+            kafka('kill', 'brokers', str(i + 1))
+        crawl = started(['resume', 'copy', '--limit', 'none', '-q'], 'copy')
+        wait_for('all pages', lambda: queued('copy') == 0, crawl)
+        for i in range(n):
+            kafka('again', 'brokers', str(i + 1))
+        assert crawl.wait(120) == 0, open('copy.err').read()
+    says(open('copy.err').read(), 'lines of rows that the store has lost')
+    run('resume', 'copy', '-j', 'copy.jsonl', '--once', '-q')
+    rows = sum(1 for _ in open('copy.jsonl'))
+    got = sum(map(len, read('copy', brokers).values()))
+    assert sent > kept and got == sent + rows - kept, (got, sent, rows, kept)
+    return '%d lines and %d' % (sent, got - sent)
 
 
 def a_service_sends_the_lines_of_its_crawls(brokers):
@@ -301,7 +329,7 @@ def main():
         print('SEED=%d' % SEED)
         only = sys.argv[1:]
         for part in (what_cannot_work_is_refused, killed_again_and_again, brokers_that_go_away_are_waited_for, a_second_process_fences,
-                     a_service_sends_the_lines_of_its_crawls, another_transaction_is_waited_for,
+                     what_a_lost_store_sent_is_known_although_brokers_come_late, a_service_sends_the_lines_of_its_crawls, another_transaction_is_waited_for,
                      shards_send_each_line_once):
             if not only or part.__name__ in only:
                 t = time.monotonic()
