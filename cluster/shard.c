@@ -31,6 +31,7 @@
 
 #define OUTBOX_MOST ((size_t)512 << 20) /* octets of a commit's URLs */
 #define TAKEN_MOST  1000                /* messages of a turn */
+#define ANSWER_MS   30000               /* of brokers */
 #define BATCH       256
 #define SENT        ((size_t)1 << 16) /* digests remembered */
 #define LOOK_EVERY  (500 * NS_PER_MS) /* at the other shards, when idle */
@@ -637,16 +638,16 @@ void shard_close(struct shard *s)
     free(s);
 }
 
-/* What the rows say of the shard itself. */
-static void read_place(struct shard *s, const struct buf *text)
+/* What the rows say of the shard itself: how far NAME.urls was read. */
+static int64_t read_place(const struct buf *text, struct shard_report *r)
 {
     json_t *o = json_loadb(buf_str(text), text->len, 0, NULL);
+    int64_t offset = json_integer_value(json_object_get(o, "offset"));
 
-    s->offset = json_integer_value(json_object_get(o, "offset"));
-    s->report.sent = (uint64_t)json_integer_value(json_object_get(o, "sent"));
-    s->report.received =
-        (uint64_t)json_integer_value(json_object_get(o, "received"));
+    r->sent = (uint64_t)json_integer_value(json_object_get(o, "sent"));
+    r->received = (uint64_t)json_integer_value(json_object_get(o, "received"));
     json_decref(o);
+    return offset;
 }
 
 enum status shard_restore(struct shard *s, const char *dir, bool *there,
@@ -657,10 +658,51 @@ enum status shard_restore(struct shard *s, const char *dir, bool *there,
 
     buf_init(&place, 4096);
     st = shard_rows_restore(s->rows, dir, there, &place, why);
-    read_place(s, &place);
+    s->offset = read_place(&place, &s->report);
     buf_fini(&place);
     if (st == STATUS_OK)
         st = kafka_reader_open(&s->inbox, &s->o.access, buf_str(&s->urls),
                                (int)s->o.number.number, s->offset, why);
+    return st;
+}
+
+/* ---- by others ---- */
+
+struct on_way {
+    enum status (*visit)(void *ctx, const struct shard_message *m);
+    void *ctx;
+};
+
+static enum status visit_on_way(void *ctx, const struct kafka_message *m)
+{
+    struct on_way *w = ctx;
+    struct shard_message in;
+
+    return shard_message_read(&in, m->value) == STATUS_OK
+               ? w->visit(w->ctx, &in)
+               : STATUS_OK; /* its shard says so */
+}
+
+enum status shard_each_on_way(
+    const struct kafka_access *a, const char *name, uint32_t shard,
+    const struct buf *note,
+    enum status (*visit)(void *ctx, const struct shard_message *m), void *ctx,
+    struct buf *why)
+{
+    struct on_way w = {visit, ctx};
+    struct kafka_reader *in = NULL;
+    struct shard_report counts;
+    struct buf urls;
+    enum status st;
+
+    buf_init(&urls, 512);
+    cluster_topic(&urls, name, "urls");
+    st = kafka_reader_open(&in, a, buf_str(&urls), (int)shard,
+                           read_place(note, &counts), why);
+    if (st == STATUS_OK)
+        st = kafka_reader_read_all(in, KAFKA_END_COMMITTED, ANSWER_MS,
+                                   visit_on_way, &w, why);
+    kafka_reader_close(in);
+    buf_fini(&urls);
     return st;
 }

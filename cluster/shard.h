@@ -25,6 +25,7 @@
 #include <stdbool.h>
 
 #include "base/kafka/kafka.h"
+#include "cluster/shard_message.h"
 #include "frontier/url/shard.h"
 #include "job/crawl_setup.h"
 
@@ -58,5 +59,14 @@ bool shard_is_paused(const struct shard *s);
 void shard_fit(struct shard *s, struct frontier_options *o);
 /* Stands between the crawl and its engine from now on. */
 void shard_attach(struct shard *s, struct engine *e);
+
+/* Visits the URLs that were sent to a shard and are not among its rows, of which
+ * `note` is that of shard_rows_copy. What `visit` returns other than STATUS_OK
+ * ends it. */
+MUST_CHECK enum status shard_each_on_way(
+    const struct kafka_access *a, const char *name, uint32_t shard,
+    const struct buf *note,
+    enum status (*visit)(void *ctx, const struct shard_message *m), void *ctx,
+    struct buf *why);
 
 #endif

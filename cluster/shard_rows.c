@@ -484,17 +484,14 @@ enum status shard_rows_restore(struct shard_rows *r, const char *dir,
 
 enum status shard_rows_copy(const struct kafka_access *a, const char *name,
                             uint32_t shard, const char *dir, bool *there,
-                            struct buf *why)
+                            struct buf *note, struct buf *why)
 {
     struct shard_rows r = {.o = {.access = *a, .number = {shard, 0}}};
-    struct buf note;
     enum status st;
 
     buf_init(&r.state, 512);
-    buf_init(&note, 4096);
     cluster_topic(&r.state, name, "state");
-    st = shard_rows_restore(&r, dir, there, &note, why);
+    st = shard_rows_restore(&r, dir, there, note, why);
     buf_fini(&r.state);
-    buf_fini(&note);
     return st;
 }

@@ -51,11 +51,11 @@ MUST_CHECK enum status shard_rows_restore(struct shard_rows *r, const char *dir,
                                           bool *there, struct buf *note,
                                           struct buf *why);
 /* Makes a copy of what Kafka has of a shard now, in the empty directory `dir`,
- * to be read: the shard stays with its owner. */
+ * to be read: the shard stays with its owner. *note as above. */
 MUST_CHECK enum status shard_rows_copy(const struct kafka_access *a,
                                        const char *name, uint32_t shard,
                                        const char *dir, bool *there,
-                                       struct buf *why);
+                                       struct buf *note, struct buf *why);
 /* Has to see the database from its next opening on. */
 const struct db_follower *shard_rows_follower(struct shard_rows *r);
 

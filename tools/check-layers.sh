@@ -72,7 +72,7 @@ cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/shard
 cli/audit: base/* frontier/* cli cli/filter cli/report cli/shards
 cli/verify: base/* filter storage/* frontier/* job/* service/* cli cli/shards
 cli/export: base/* storage/* frontier/* crawler/* job/* service/* cli cli/shards cli/status
-cli/import: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/run
+cli/import: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/run cli/shards
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster service/* cli cli/control cli/report
 END
 }

@@ -23,6 +23,7 @@
 #include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
+#include "cli/shards/crawl_dirs.h"
 #include "config/config.h"
 #include "frontier/embedded/frontier.h"
 #include "job/crawl_block.h"
@@ -84,7 +85,8 @@ const struct usage import_usage = {
         "DIR`. Prints how many there are of each. Lines that cannot be read "
         "are refused, and named on stderr; then the exit status is 5. FILE may "
         "be gzip, zstd or bzip2; - is stdin. With --from urlweir each FILE is "
-        "the directory of a crawl or of a worker: so crawls are joined, and "
+        "the directory of a crawl, or a crawl in Kafka by its URL or the "
+        "directory of a worker: so crawls are joined, and "
         "moved between one machine and many.",
     .table = &table,
     .least = 1,
@@ -125,9 +127,9 @@ static void print_counts(const struct import_counts *c, bool json)
 static enum status settings_of_first(struct crawl_settings *s, const char *dir,
                                      struct buf *error)
 {
-    enum status st = settings_load(s, dir, error);
+    enum status st = crawl_dirs_settings(dir, s, error);
 
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && settings_are_in(dir))
         st = settings_load_secrets(s, dir, error);
     free(s->cluster);
     s->cluster = NULL;
@@ -160,10 +162,15 @@ static bool settings_of_import(struct crawl_settings *s,
     enum status st = STATUS_OK;
 
     settings_init(s);
-    buf_init(&error, 4096);
+    buf_init(&error, (size_t)64 << 10);
     if (import_is_of_crawls((unsigned)o->format))
         st = settings_of_first(s, first, &error);
-    if (st == STATUS_OK && o->config != NULL)
+    if (st != STATUS_OK) {
+        *code = command_failed("import", buf_str(&error));
+        buf_fini(&error);
+        return false;
+    }
+    if (o->config != NULL)
         st =
             config_load(&crawl_options, s, o->config, OPTION_FROM_FILE, &error);
     take_cluster(s, o);

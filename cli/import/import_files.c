@@ -10,8 +10,11 @@
 #include "base/clock.h"
 #include "base/file/line_input.h"
 #include "base/format.h"
+#include "cli/shards/crawl_dirs.h"
+#include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
 #include "job/dir_kind.h"
+#include "job/exit_code.h"
 #include "job/import/import_crawl.h"
 #include "job/settings/settings.h"
 
@@ -27,15 +30,7 @@ struct importing {
     struct buf text;
 };
 
-static enum status check_crawl(void *ctx, const char *dir)
-{
-    bool fits = dir_kind_fits(dir, DIR_CRAWL, ctx);
-
-    return fits && settings_are_in(dir) && !reader_is_unbegun(dir)
-               ? STATUS_OK
-               : STATUS_NOT_FOUND;
-}
-
+/* One in Kafka is found when its settings are read. */
 static bool check_crawls(const struct option_list *dirs)
 {
     struct buf why;
@@ -43,9 +38,13 @@ static bool check_crawls(const struct option_list *dirs)
 
     buf_init(&why, 4096);
     for (size_t i = 0; ok && i < dirs->count; i++) {
-        ok = import_crawl_dirs(dirs->item[i], check_crawl, &why) == STATUS_OK;
+        const char *dir = dirs->item[i];
+
+        ok = crawl_dirs_are_shards(dir) ||
+             (dir_kind_fits(dir, DIR_CRAWL, &why) && settings_are_in(dir) &&
+              !reader_is_unbegun(dir));
         if (!ok)
-            fprintf(stderr, "urlweir import: no crawl in %s\n", dirs->item[i]);
+            fprintf(stderr, "urlweir import: no crawl in %s\n", dir);
     }
     buf_fini(&why);
     return ok;
@@ -201,28 +200,49 @@ static enum status close_refused(struct importing *m)
 
 /* ---- crawls ---- */
 
-static enum status read_crawl(void *ctx, const char *dir)
+/* Its shard had still to ask the scope. */
+static enum status put_on_way(void *ctx, const struct shard_message *m)
+{
+    const struct import_row found = {.depth = m->depth,
+                                     .hops = m->hops,
+                                     .kind = m->seed ? LINK_SEED : m->kind,
+                                     .seed = m->seed,
+                                     .unjudged = !m->seed,
+                                     .hint = m->has_hint ? &m->hint : NULL};
+    const struct import_record r = {.url = m->url,
+                                    .status = OUTCOME_QUEUED,
+                                    .row = &found};
+    const char *wrong;
+
+    return import_sink_put(ctx, "", &r, &wrong);
+}
+
+static int read_crawl(void *ctx, const struct crawl_dir *d)
 {
     struct import_sink *sink = ctx;
     struct buf why;
     enum status st;
 
     buf_init(&why, 4096);
-    st = import_crawl(sink, dir, &why);
+    st = import_crawl(sink, d->path, &why);
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir import: %s\n", buf_str(&why));
     buf_fini(&why);
-    return st == STATUS_OK ? STATUS_OK : STATUS_IO; /* it was said */
+    if (st == STATUS_OK && d->is_shard)
+        st = crawl_dirs_each_on_way(d, put_on_way, sink);
+    if (st == STATUS_OK && d->is_shard)
+        st = import_sink_flush(sink);
+    return st == STATUS_OK ? EXIT_DONE : EXIT_CANNOT; /* it was said */
 }
 
 static enum status read_crawls(const struct option_list *dirs,
                                struct import_sink *sink)
 {
-    enum status st = STATUS_OK;
+    int code = EXIT_DONE;
 
-    for (size_t i = 0; st == STATUS_OK && i < dirs->count; i++)
-        st = import_crawl_dirs(dirs->item[i], read_crawl, sink);
-    return st;
+    for (size_t i = 0; code == EXIT_DONE && i < dirs->count; i++)
+        code = crawl_dirs_each_still("import", dirs->item[i], read_crawl, sink);
+    return code == EXIT_DONE ? STATUS_OK : STATUS_IO;
 }
 
 enum status import_files_read(const struct import_files *f, struct engine *e,

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cluster/cluster_control.h"
+#include "cluster/shard.h"
 #include "cluster/shard_rows.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/shard.h"
@@ -19,11 +20,13 @@
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
-struct shards {
+struct crawl_dirs {
+    const char *command;
     struct crawl_settings s; /* of the crawl */
     struct kafka_address at;
     struct kafka_access access;
     struct cluster_control *all;
+    struct buf note; /* of the shard that is visited */
     struct buf why;
 };
 
@@ -53,7 +56,7 @@ bool crawl_dirs_are_shards(const char *where)
     return are;
 }
 
-static enum status open_shards(struct shards *c)
+static enum status open_shards(struct crawl_dirs *c)
 {
     enum status st = kafka_address_read(&c->at, c->s.cluster, &c->why);
 
@@ -71,7 +74,7 @@ static enum status open_shards(struct shards *c)
 }
 
 /* As a shard's process keeps them, but a copy has no filter. */
-static enum status save_settings(struct shards *c, const char *dir)
+static enum status save_settings(struct crawl_dirs *c, const char *dir)
 {
     char *cluster = c->s.cluster;
     enum status st;
@@ -98,22 +101,25 @@ static void remove_dir(const char *path)
 }
 
 /* A shard that nobody has begun with has no rows. */
-static enum status copy_shard(struct shards *c, uint32_t n, const char *dir,
+static enum status copy_shard(struct crawl_dirs *c, uint32_t n, const char *dir,
                               bool *there)
 {
-    enum status st =
-        shard_rows_copy(&c->access, c->at.topic, n, dir, there, &c->why);
+    enum status st;
+
+    buf_clear(&c->note);
+    st = shard_rows_copy(&c->access, c->at.topic, n, dir, there, &c->note,
+                         &c->why);
 
     return st == STATUS_OK && *there ? save_settings(c, dir) : st;
 }
 
-static int failed(struct shards *c, const char *command, enum status st)
+static int failed(struct crawl_dirs *c, enum status st)
 {
-    return command_failed(command,
+    return command_failed(c->command,
                           c->why.len > 0 ? buf_str(&c->why) : status_text(st));
 }
 
-static int visit_shard(struct shards *c, const char *command, uint32_t n,
+static int visit_shard(struct crawl_dirs *c, uint32_t n,
                        int (*visit)(void *ctx, const struct crawl_dir *d),
                        void *ctx)
 {
@@ -128,20 +134,20 @@ static int visit_shard(struct shards *c, const char *command, uint32_t n,
              tmp != NULL ? tmp : "/tmp");
     if (mkdtemp(dir) == NULL) {
         buf_addf(&c->why, "a directory %s cannot be made", dir);
-        return failed(c, command, STATUS_IO);
+        return failed(c, STATUS_IO);
     }
     st = copy_shard(c, n, dir, &there);
     if (st != STATUS_OK)
-        code = failed(c, command, st);
+        code = failed(c, st);
     else if (there)
         code = visit(ctx, &(struct crawl_dir){dir, true, n,
                                               !now->idle || now->queued > 0,
-                                              now->sent, now->received});
+                                              now->sent, now->received, c});
     remove_dir(dir);
     return code;
 }
 
-static uint32_t shard_of_url(const struct shards *c, struct bytes url)
+static uint32_t shard_of_url(const struct crawl_dirs *c, struct bytes url)
 {
     uint32_t shard = 0;
     struct url u;
@@ -153,7 +159,7 @@ static uint32_t shard_of_url(const struct shards *c, struct bytes url)
     return shard;
 }
 
-static int visit_all(struct shards *c, const char *command, struct bytes url,
+static int visit_all(struct crawl_dirs *c, struct bytes url,
                      int (*visit)(void *ctx, const struct crawl_dir *d),
                      void *ctx)
 {
@@ -161,10 +167,10 @@ static int visit_all(struct shards *c, const char *command, struct bytes url,
     int worst = EXIT_DONE;
 
     if (url.len > 0)
-        return visit_shard(c, command, shard_of_url(c, url), visit, ctx);
+        return visit_shard(c, shard_of_url(c, url), visit, ctx);
     for (uint32_t n = 0;
          n < count && worst != EXIT_USAGE && worst != EXIT_CANNOT; n++) {
-        int code = visit_shard(c, command, n, visit, ctx);
+        int code = visit_shard(c, n, visit, ctx);
 
         if (code > worst || code == EXIT_USAGE || code == EXIT_CANNOT)
             worst = code;
@@ -172,25 +178,98 @@ static int visit_all(struct shards *c, const char *command, struct bytes url,
     return worst;
 }
 
-int crawl_dirs_each(const char *command, const char *where, struct bytes url,
-                    int (*visit)(void *ctx, const struct crawl_dir *d),
-                    void *ctx)
+/* Has no shard committed anything since `all` was read? */
+static int check_still(struct crawl_dirs *c)
 {
-    struct shards c = {.all = NULL};
+    int64_t offset = cluster_control_offset(c->all);
+    enum status st;
+
+    cluster_control_close(c->all);
+    c->all = NULL;
+    st = cluster_control_open(&c->all, &c->access, c->at.topic, &c->why);
+    if (st == STATUS_OK && cluster_control_offset(c->all) != offset) {
+        buf_addf(&c->why, "crawl %s runs; stop it first", c->at.topic);
+        st = STATUS_REFUSED;
+    }
+    return st == STATUS_OK ? EXIT_DONE : failed(c, st);
+}
+
+static int each(const char *command, const char *where, struct bytes url,
+                bool still, int (*visit)(void *ctx, const struct crawl_dir *d),
+                void *ctx)
+{
+    struct crawl_dirs c = {.command = command};
     enum status st;
     int code;
 
     settings_init(&c.s);
+    buf_init(&c.note, 4096);
     buf_init(&c.why, (size_t)64 << 10);
     if (!read_place(&c.s, where, &c.why)) {
         code = visit(ctx, &(struct crawl_dir){.path = where});
     } else {
         st = open_shards(&c);
-        code = st == STATUS_OK ? visit_all(&c, command, url, visit, ctx)
-                               : failed(&c, command, st);
+        code =
+            st == STATUS_OK ? visit_all(&c, url, visit, ctx) : failed(&c, st);
+        if (code == EXIT_DONE && still)
+            code = check_still(&c);
+    }
+    cluster_control_close(c.all);
+    buf_fini(&c.note);
+    buf_fini(&c.why);
+    settings_fini(&c.s);
+    return code;
+}
+
+int crawl_dirs_each(const char *command, const char *where, struct bytes url,
+                    int (*visit)(void *ctx, const struct crawl_dir *d),
+                    void *ctx)
+{
+    return each(command, where, url, false, visit, ctx);
+}
+
+int crawl_dirs_each_still(const char *command, const char *where,
+                          int (*visit)(void *ctx, const struct crawl_dir *d),
+                          void *ctx)
+{
+    return each(command, where, bytes_of("", 0), true, visit, ctx);
+}
+
+enum status crawl_dirs_each_on_way(
+    const struct crawl_dir *d,
+    enum status (*visit)(void *ctx, const struct shard_message *m), void *ctx)
+{
+    struct crawl_dirs *c = d->of;
+    enum status st = shard_each_on_way(&c->access, c->at.topic, d->shard,
+                                       &c->note, visit, ctx, &c->why);
+
+    if (st != STATUS_OK)
+        (void)failed(c, st);
+    return st;
+}
+
+enum status crawl_dirs_settings(const char *where, struct crawl_settings *s,
+                                struct buf *why)
+{
+    struct crawl_dirs c = {.command = NULL};
+    enum status st = STATUS_OK;
+
+    if (settings_are_in(where) || !kafka_address_is_url(where))
+        st = settings_load(s, where, why);
+    if (st != STATUS_OK)
+        return st;
+    settings_init(&c.s);
+    buf_init(&c.why, (size_t)64 << 10);
+    if (read_place(&c.s, where, &c.why)) {
+        st = open_shards(&c);
+        if (st == STATUS_OK)
+            st = cluster_settings_take(cluster_control_settings(c.all), s,
+                                       &c.why);
+        if (st != STATUS_OK)
+            buf_add_str(why, c.why.len > 0 ? buf_str(&c.why) : status_text(st));
     }
     cluster_control_close(c.all);
     buf_fini(&c.why);
     settings_fini(&c.s);
-    return code;
+    return st;
 }

@@ -4,15 +4,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "frontier/reader.h"
 #include "storage/rows/drop_log.h"
 #include "storage/rows/served_log.h"
 
-#define SHARDS_MOST 4096
-#define ROWS        1000
+#define ROWS 1000
 
 struct reading {
     struct import_sink *sink;
@@ -25,29 +23,6 @@ struct reading {
     size_t rows;
     enum status st; /* of a visit */
 };
-
-/* ---- the crawls of a directory ---- */
-
-enum status import_crawl_dirs(const char *dir,
-                              enum status (*visit)(void *ctx, const char *dir),
-                              void *ctx)
-{
-    struct buf path;
-    bool is_worker = false;
-    enum status st = STATUS_OK;
-
-    buf_init(&path, 4096);
-    for (uint32_t n = 0; st == STATUS_OK && n < SHARDS_MOST; n++) {
-        buf_clear(&path);
-        buf_addf(&path, "%s/shards/%u", dir, n);
-        if (access(buf_str(&path), F_OK) != 0)
-            continue; /* another worker's */
-        is_worker = true;
-        st = visit(ctx, buf_str(&path));
-    }
-    buf_fini(&path);
-    return st == STATUS_OK && !is_worker ? visit(ctx, dir) : st;
-}
 
 /* ---- URLs ---- */
 

@@ -15,12 +15,6 @@
 #include "job/import/import_sink.h"
 #include "job/settings/options.h"
 
-/* Calls `visit` with each crawl of `dir`: itself, or the shards of a worker. */
-MUST_CHECK enum status import_crawl_dirs(const char *dir,
-                                         enum status (*visit)(void *ctx,
-                                                              const char *dir),
-                                         void *ctx);
-
 /* Puts the crawl of `dir` into the sink. *why says what is wrong with it; other
  * errors are the engine's. */
 MUST_CHECK enum status import_crawl(struct import_sink *k, const char *dir,

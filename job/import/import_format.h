@@ -34,6 +34,7 @@ struct import_row {
     uint16_t hops;
     uint8_t kind;
     bool seed;
+    bool unjudged;                 /* its crawl has not asked the scope yet */
     const struct url_hint *hint;   /* NULL: none */
     const struct fetch_row *fetch; /* NULL: it waits */
 };

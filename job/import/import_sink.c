@@ -237,6 +237,7 @@ static enum status drop(struct import_sink *k, const struct engine_item *item,
                                   .url = url_text(&k->url),
                                   .whole = true,
                                   .kind = item->kind,
+                                  .hops = item->hops,
                                   .depth = item->depth};
     struct engine *e = k->engine;
 
@@ -253,7 +254,7 @@ static enum outcome_reason why_not(struct import_sink *k,
 {
     struct scope_verdict v = {.in = true};
 
-    if (r->status != OUTCOME_QUEUED || r->row != NULL)
+    if (r->status != OUTCOME_QUEUED || (r->row != NULL && !r->row->unjudged))
         return REASON_NONE;
     v = scope_check_kind(k->rules.scope, &k->url, item->depth, item->kind);
     if (r->embedded && v.reason == REASON_SCOPE)

@@ -52,16 +52,6 @@ exits 0 "$URLWEIR" verify joined
 "$URLWEIR" export joined --what pages | jq -r .url | sort >got
 cmp want got || fail "$(diff want got | head)"
 
-# ---- a worker has some of the shards ---------------------------------------
-
-mkdir -p worker/shards
-cp half/*.yaml worker/
-cp -r half worker/shards/3
-exits 0 "$URLWEIR" import --from urlweir worker -o of-worker
-state half >want
-state of-worker >got
-cmp want got || fail "$(diff want got | head)"
-
 # ---- what cannot be ----------------------------------------------------------
 
 exits 2 "$URLWEIR" import --from urlweir nowhere -o x
