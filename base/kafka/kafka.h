@@ -91,13 +91,14 @@ struct kafka_topic {
     bool compacted; /* must keep the last message of each key, for ever; if
                            not, must not be compacted */
     bool is_there;  /* it is not made: STATUS_NOT_FOUND */
-    int partitions; /* of a new topic; 0: as the brokers do */
+    int partitions; /* 0: as the brokers do, and any number */
     /* Of a new topic: name, value, ..., NULL. Retention has to be so in an old
      * one as well. */
     const char *const *config;
 };
 
-/* Makes the topic if it is missing, and checks how it keeps messages. */
+/* Makes the topic if it is missing; checks how one that is there keeps messages,
+ * and its partitions. */
 MUST_CHECK enum status kafka_topic_ensure(const struct kafka_access *a,
                                           const struct kafka_topic *t,
                                           int timeout_ms, struct buf *why);

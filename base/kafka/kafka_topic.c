@@ -162,6 +162,34 @@ static enum status check_topic(struct ask *a, const struct kafka_topic *t,
     return st;
 }
 
+static enum status check_partitions(struct ask *a, const struct kafka_topic *t,
+                                    struct buf *why)
+{
+    const struct rd_kafka_metadata *all = NULL;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(a->client.rk, t->name, NULL);
+    rd_kafka_resp_err_t err =
+        rd_kafka_metadata(a->client.rk, 0, topic, &all, ms_left(a->until) + 1);
+    enum status st;
+    int n = 0;
+
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR && all->topic_cnt == 1) {
+        err = all->topics[0].err;
+        n = all->topics[0].partition_cnt;
+    }
+    st = kafka_client_judge(&a->client, err, rd_kafka_err2str(err), why);
+    if (st != STATUS_OK) {
+        buf_addf(why, " (partitions of topic %s)", t->name);
+    } else if (n != t->partitions) {
+        buf_addf(why, "topic %s has %d partitions; it must have %d", t->name, n,
+                 t->partitions);
+        st = STATUS_REFUSED;
+    }
+    if (all != NULL)
+        rd_kafka_metadata_destroy(all);
+    rd_kafka_topic_destroy(topic);
+    return st;
+}
+
 /* Another process may have made it meanwhile. */
 static enum status judge_new(struct ask *a, const rd_kafka_topic_result_t *r,
                              struct buf *why)
@@ -227,6 +255,8 @@ enum status kafka_topic_ensure(const struct kafka_access *access,
         st = make_topic(&a, t, why);
     else if (st == STATUS_NOT_FOUND)
         buf_addf(why, "topic %s is gone", t->name);
+    else if (st == STATUS_OK && t->partitions > 0)
+        st = check_partitions(&a, t, why);
     rd_kafka_queue_destroy(a.queue);
     kafka_client_close(&a.client);
     return st;

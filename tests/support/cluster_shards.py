@@ -531,6 +531,8 @@ def moved(where):
                                                   "import-shard:3"}) as p:
         if p.wait(LONGEST) == 0:
             raise Failure("the first import was not killed")
+    if "has 4 partitions; it must have 5" not in run(*words[:-1], str(SHARDS + 1), code=2):
+        raise Failure("topics of another number of shards were taken")
     run(*words)
     run(*words, code=2)  # it is there
     got = set()
