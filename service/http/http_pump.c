@@ -31,6 +31,8 @@
 #define BEAT_NS NS_PER_S
 #define BATCH   64
 
+LIST_HEAD(sleeper_list, http_sleeper);
+
 struct http_pump {
     struct http_pump_work work;
     int epoll, nudge;
@@ -38,7 +40,7 @@ struct http_pump {
     bool started;
 
     pthread_mutex_t mtx; /* guards what follows */
-    struct http_sleeper *for_beats, *for_fds;
+    struct sleeper_list for_beats, for_fds;
     uint64_t beats;
     bool early; /* an extra beat is wanted */
     bool cut, end;
@@ -46,38 +48,24 @@ struct http_pump {
     pthread_cond_t told;
 };
 
-/* ---- lists, under the mutex ---- */
-
-static void put_in(struct http_sleeper **list, struct http_sleeper *s)
-{
-    s->before = NULL;
-    s->next = *list;
-    if (*list != NULL)
-        (*list)->before = s;
-    *list = s;
-}
-
-static void take_out(struct http_sleeper **list, struct http_sleeper *s)
-{
-    if (s->before != NULL)
-        s->before->next = s->next;
-    else
-        *list = s->next;
-    if (s->next != NULL)
-        s->next->before = s->before;
-    s->next = NULL;
-    s->before = NULL;
-}
-
 /* ---- the thread ---- */
 
-static void resume_all(struct http_sleeper *list)
+/* Empties a list under the mutex; the first of those that were there. */
+static struct http_sleeper *take_all(struct sleeper_list *list)
 {
-    while (list != NULL) {
-        struct http_sleeper *next = list->next; /* before it may be freed */
+    struct http_sleeper *first = LIST_FIRST(list);
 
-        MHD_resume_connection(list->conn);
-        list = next;
+    LIST_INIT(list);
+    return first;
+}
+
+static void resume_all(struct http_sleeper *s)
+{
+    while (s != NULL) {
+        struct http_sleeper *next = LIST_NEXT(s, others); /* it may be freed */
+
+        MHD_resume_connection(s->conn);
+        s = next;
     }
 }
 
@@ -88,8 +76,7 @@ static void do_beat(struct http_pump *p)
     p->work.beat(p->work.beat_ctx);
     pthread_mutex_lock(&p->mtx);
     p->beats++;
-    list = p->for_beats;
-    p->for_beats = NULL;
+    list = take_all(&p->for_beats);
     pthread_mutex_unlock(&p->mtx);
     resume_all(list);
 }
@@ -105,7 +92,7 @@ static void wake_one(struct http_pump *p, struct http_sleeper *s,
                      uint32_t events)
 {
     pthread_mutex_lock(&p->mtx);
-    take_out(&p->for_fds, s);
+    LIST_REMOVE(s, others);
     pthread_mutex_unlock(&p->mtx);
     forget(p, s);
     s->left = s->left || (events & EPOLLRDHUP) != 0;
@@ -117,10 +104,9 @@ static void wake_cut(struct http_pump *p)
     struct http_sleeper *list;
 
     pthread_mutex_lock(&p->mtx);
-    list = p->for_fds;
-    p->for_fds = NULL;
+    list = take_all(&p->for_fds);
     pthread_mutex_unlock(&p->mtx);
-    for (struct http_sleeper *s = list; s != NULL; s = s->next)
+    for (struct http_sleeper *s = list; s != NULL; s = LIST_NEXT(s, others))
         forget(p, s);
     resume_all(list);
 }
@@ -141,7 +127,7 @@ static int wait_for(struct http_pump *p, int64_t next, int64_t look)
     bool wanted;
 
     pthread_mutex_lock(&p->mtx);
-    wanted = p->for_beats != NULL;
+    wanted = !LIST_EMPTY(&p->for_beats);
     pthread_mutex_unlock(&p->mtx);
     if (!wanted || look < next)
         next = look;
@@ -191,7 +177,7 @@ static bool turn(struct http_pump *p, int64_t *next)
     pthread_mutex_lock(&p->mtx);
     end = p->end;
     cut = p->cut;
-    beat = p->early || (p->for_beats != NULL && clock_mono() >= *next);
+    beat = p->early || (!LIST_EMPTY(&p->for_beats) && clock_mono() >= *next);
     p->early = false;
     pthread_mutex_unlock(&p->mtx);
     if (cut)
@@ -274,8 +260,11 @@ enum http_pump_slept http_pump_sleep(struct http_pump *p,
         slept = HTTP_CUT;
     if (slept == HTTP_ASLEEP) {
         MHD_suspend_connection(s->conn);
-        first = s->fd < 0 && p->for_beats == NULL;
-        put_in(s->fd < 0 ? &p->for_beats : &p->for_fds, s);
+        first = s->fd < 0 && LIST_EMPTY(&p->for_beats);
+        if (s->fd < 0)
+            LIST_INSERT_HEAD(&p->for_beats, s, others);
+        else
+            LIST_INSERT_HEAD(&p->for_fds, s, others);
     }
     pthread_mutex_unlock(&p->mtx);
     if (first)

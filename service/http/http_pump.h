@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/status.h"
 
@@ -31,7 +32,7 @@ struct http_sleeper {
     int socket; /* the caller's; not watched if `fd` is -1 */
     bool left;  /* result: the caller has closed its side, so it has left */
 
-    struct http_sleeper *next, *before; /* used by the pump */
+    LIST_ENTRY(http_sleeper) others; /* used by the pump */
 };
 
 /* Other work of the pump's thread. */

@@ -39,6 +39,7 @@
 #define BODY_MARK   ((size_t)1 << 20) /* a request of so many octets is full */
 
 STAILQ_HEAD(part_list, call_part);
+LIST_HEAD(exchange_list, exchange);
 
 /* What waits for one shard. */
 struct line {
@@ -50,7 +51,7 @@ struct line {
 };
 
 struct exchange {
-    struct exchange *next, *before;
+    LIST_ENTRY(exchange) others;
     CURL *curl;
     struct curl_slist *headers;
     struct buf url, ask, answer;
@@ -76,7 +77,7 @@ struct forwarder {
     /* the thread's */
     struct line *lines; /* by shard */
     uint32_t shards;
-    struct exchange *exchanges, *idle;
+    struct exchange_list exchanges, idle;
     struct buf token;
     size_t waiting;
     int64_t look_at;
@@ -307,36 +308,16 @@ static void set_headers(struct forwarder *f, struct exchange *x)
     curl_easy_setopt(x->curl, CURLOPT_HTTPHEADER, x->headers);
 }
 
-/* Moves the exchange to the front of a list. */
-static void list_in(struct exchange **list, struct exchange *x)
-{
-    x->before = NULL;
-    x->next = *list;
-    if (*list != NULL)
-        (*list)->before = x;
-    *list = x;
-}
-
-static void list_out(struct exchange **list, struct exchange *x)
-{
-    if (x->before != NULL)
-        x->before->next = x->next;
-    else
-        *list = x->next;
-    if (x->next != NULL)
-        x->next->before = x->before;
-}
-
 /* Sends what waits first: one call, or puts as far as they fit. */
 static bool send_some(struct forwarder *f, uint32_t shard, bool puts,
                       const struct served_owner *owner)
 {
     struct line *l = &f->lines[shard];
     struct part_list *of = puts ? &l->puts : &l->others;
-    struct exchange *x = f->idle;
+    struct exchange *x = LIST_FIRST(&f->idle);
 
     if (x != NULL)
-        list_out(&f->idle, x);
+        LIST_REMOVE(x, others);
     else if ((x = new_exchange(f)) == NULL)
         return false;
     x->shard = shard;
@@ -358,7 +339,7 @@ static bool send_some(struct forwarder *f, uint32_t shard, bool puts,
     curl_easy_setopt(x->curl, CURLOPT_POSTFIELDSIZE_LARGE,
                      (curl_off_t)x->ask.len);
     curl_easy_setopt(x->curl, CURLOPT_POSTFIELDS, buf_str(&x->ask));
-    list_in(&f->exchanges, x);
+    LIST_INSERT_HEAD(&f->exchanges, x, others);
     l->putting |= puts;
     atomic_fetch_add(&f->parts, x->count);
     atomic_fetch_add(&f->requests, 1);
@@ -449,7 +430,7 @@ static void end_exchange(struct forwarder *f, struct exchange *x, CURLcode code)
     enum outcome how = outcome_of(x, code);
 
     curl_multi_remove_handle(f->multi, x->curl);
-    list_out(&f->exchanges, x);
+    LIST_REMOVE(x, others);
     if (x->puts)
         l->putting = false;
     if (how != ANSWERED) {
@@ -467,7 +448,7 @@ static void end_exchange(struct forwarder *f, struct exchange *x, CURLcode code)
         buf_fini(&x->ask);
         buf_init(&x->ask, CALL_WIRE_MOST);
     }
-    list_in(&f->idle, x);
+    LIST_INSERT_HEAD(&f->idle, x, others);
 }
 
 static void take_answers(struct forwarder *f)
@@ -491,8 +472,8 @@ static void end_vain(struct forwarder *f, bool stop)
     struct exchange *x, *next;
     int64_t now = clock_mono();
 
-    for (x = f->exchanges; x != NULL; x = next) {
-        next = x->next;
+    for (x = LIST_FIRST(&f->exchanges); x != NULL; x = next) {
+        next = LIST_NEXT(x, others);
         if (x->vain_from == 0 &&
             served_control_owner(f->o.control, x->shard)->version != x->owner)
             x->vain_from = now;
@@ -508,7 +489,8 @@ static void look(struct forwarder *f, int64_t now)
     if (now < f->look_at)
         return;
     f->look_at =
-        now + (f->waiting > 0 || f->exchanges != NULL ? LOOK_BUSY : LOOK_IDLE);
+        now +
+        (f->waiting > 0 || !LIST_EMPTY(&f->exchanges) ? LOOK_BUSY : LOOK_IDLE);
     if (served_control_poll(f->o.control, &f->why) != STATUS_OK)
         log_warn("the owners of shards cannot be read", "why=\"%s\"",
                  buf_str(&f->why));
@@ -662,7 +644,7 @@ void forwarder_stop(struct forwarder *f)
 
 void forwarder_close(struct forwarder *f)
 {
-    struct exchange *next;
+    struct exchange *x;
 
     if (f == NULL)
         return;
@@ -673,8 +655,8 @@ void forwarder_close(struct forwarder *f)
         curl_multi_wakeup(f->multi);
         pthread_join(f->thread, NULL);
     }
-    for (struct exchange *x = f->idle; x != NULL; x = next) {
-        next = x->next;
+    while ((x = LIST_FIRST(&f->idle)) != NULL) {
+        LIST_REMOVE(x, others);
         free_exchange(x);
     }
     if (f->multi != NULL)
