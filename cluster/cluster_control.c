@@ -6,19 +6,18 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "base/kafka/kafka_reader.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "cluster/cluster_topics.h"
 #include "frontier/url/shard.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 #define SETTINGS_MOST ((size_t)4 << 20)
 #define KEPT_MOST     ((size_t)4096)
-#define ANSWER_MS     30000 /* of brokers */
 
 struct cluster_control {
-    struct kafka_reader *reader;
+    struct kafka_reader *log;
     struct buf settings, kept;
     uint64_t seeds; /* sent when the crawl was made, and since */
     bool seeds_sent, paused, is_service;
@@ -28,72 +27,30 @@ struct cluster_control {
     struct permits *permits;     /* NULL while count is 0 */
 };
 
-void cluster_topic(struct buf *out, const char *name, const char *purpose)
-{
-    buf_clear(out);
-    buf_addf(out, "%s.%s", name, purpose);
-}
-
-/* Topics of a crawl that is there, with `parts` 0, are only checked. */
-static enum status make(const struct kafka_access *a, const char *name,
-                        const char *purpose, bool compacted, uint32_t parts,
-                        const char *const *config, struct buf *why)
-{
-    struct kafka_topic t = {.compacted = compacted,
-                            .is_there = parts == 0,
-                            .partitions = (int)parts,
-                            .config = config};
-    struct buf topic;
-    enum status st;
-
-    buf_init(&topic, 1024);
-    cluster_topic(&topic, name, purpose);
-    t.name = buf_str(&topic);
-    st = kafka_topic_ensure(a, &t, ANSWER_MS, why);
-    buf_fini(&topic);
-    return st;
-}
-
-static enum status make_topics(const struct kafka_access *a, const char *name,
-                               uint32_t shards, struct buf *why)
-{
-    /* What was not read yet must not go. */
-    static const char *const kept[] = {"retention.ms",
-                                       "-1",
-                                       "retention.bytes",
-                                       "-1",
-                                       "cleanup.policy",
-                                       "delete",
-                                       "max.message.bytes",
-                                       CLUSTER_MESSAGE_BYTES,
-                                       NULL};
-    /* What was replaced stays for longer than a reader can be behind, as
-     * permits.h needs: no transaction that it waits for is as old. */
-    static const char *const lagging[] = {"min.compaction.lag.ms", "600000",
-                                          NULL};
-    static const char *const deletions[] = {"delete.retention.ms",
-                                            CLUSTER_DELETIONS_MS,
-                                            "max.message.bytes",
-                                            CLUSTER_MESSAGE_BYTES, NULL};
-    enum status st = make(a, name, "state", true, shards, deletions, why);
-
-    if (st == STATUS_OK)
-        st = make(a, name, "urls", false, shards, kept, why);
-    return st == STATUS_OK
-               ? make(a, name, "control", true, shards > 0, lagging, why)
-               : st;
-}
-
 enum status cluster_make_topics(const struct kafka_access *a, const char *name,
                                 uint32_t shards, struct buf *why)
 {
-    return make_topics(a, name, shards, why);
+    enum status st = cluster_topic_ensure(a, name, "state", shards, false, why);
+
+    if (st == STATUS_OK)
+        st = cluster_topic_ensure(a, name, "urls", shards, false, why);
+    return st == STATUS_OK
+               ? cluster_topic_ensure(a, name, "control", 1, false, why)
+               : st;
 }
 
-enum status cluster_check_topics(const struct kafka_access *a, const char *name,
+enum status cluster_check_topics(const struct cluster_control *c,
+                                 const struct kafka_access *a, const char *name,
                                  struct buf *why)
 {
-    return make_topics(a, name, 0, why);
+    enum status st =
+        cluster_topic_ensure(a, name, "state", c->count, true, why);
+
+    if (st == STATUS_OK)
+        st = cluster_topic_ensure(a, name, "urls", c->count, true, why);
+    return st == STATUS_OK
+               ? cluster_topic_ensure(a, name, "control", 1, true, why)
+               : st;
 }
 
 /* ---- a shard's record ---- */
@@ -212,8 +169,11 @@ static void take_settings(struct cluster_control *c, struct bytes value)
     take_limits(c);
 }
 
-static void take(struct cluster_control *c, const struct kafka_message *m)
+static void take(void *ctx, const struct kafka_message *m)
 {
+    struct cluster_control *c = ctx;
+    uint32_t shard;
+
     if (bytes_is(m->key, "settings")) {
         take_settings(c, m->value);
     } else if (bytes_is(m->key, "kept")) {
@@ -228,42 +188,20 @@ static void take(struct cluster_control *c, const struct kafka_message *m)
         c->is_service = true;
     } else if (bytes_is(m->key, "paused")) {
         c->paused = bytes_is(m->value, "1");
-    } else if (bytes_starts_with(m->key, "shard/")) {
-        uint64_t n = decimal(bytes_skip(m->key, 6), SHARDS_MOST);
-
-        if (n < c->count)
-            take_report(c, (uint32_t)n, m->value);
-    } else if (bytes_starts_with(m->key, "permit/")) {
-        uint64_t n = decimal(bytes_skip(m->key, 7), SHARDS_MOST);
-
-        if (n < c->count)
-            permits_take_claim(c->permits, (uint32_t)n, m->value);
+    } else if ((shard = cluster_key_shard(m->key, "shard/")) < c->count) {
+        take_report(c, shard, m->value);
+    } else if ((shard = cluster_key_shard(m->key, "permit/")) < c->count) {
+        permits_take_claim(c->permits, shard, m->value);
     }
 }
 
 enum status cluster_control_poll(struct cluster_control *c, struct buf *why)
 {
-    struct kafka_message m;
-    enum status st;
-
-    while ((st = kafka_reader_next(c->reader, 0, &m, why)) == STATUS_OK)
-        take(c, &m);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    return cluster_log_poll(c->log, &(struct control_taker){c, take}, why);
 }
 
-static enum status visit(void *ctx, const struct kafka_message *m)
+static enum status judge(const struct cluster_control *c, struct buf *why)
 {
-    take(ctx, m);
-    return STATUS_OK;
-}
-
-static enum status read_all(struct cluster_control *c, struct buf *why)
-{
-    enum status st = kafka_reader_read_all(c->reader, KAFKA_END_COMMITTED,
-                                           ANSWER_MS, visit, c, why);
-
-    if (st != STATUS_OK)
-        return st;
     if (c->is_service) {
         buf_add_str(why, "that is the name of a service, of `urlweir serve`");
         return STATUS_REFUSED;
@@ -278,18 +216,14 @@ enum status cluster_control_open(struct cluster_control **out,
                                  struct buf *why)
 {
     struct cluster_control *c = xcalloc(1, sizeof *c);
-    struct buf topic;
     enum status st;
 
-    buf_init(&topic, 1024);
     buf_init(&c->settings, SETTINGS_MOST);
     buf_init(&c->kept, KEPT_MOST);
-    cluster_topic(&topic, name, "control");
-    st = kafka_reader_open(&c->reader, a, buf_str(&topic), 0, KAFKA_BEGINNING,
-                           why);
+    st = cluster_log_open(&c->log, a, name, &(struct control_taker){c, take},
+                          why);
     if (st == STATUS_OK)
-        st = read_all(c, why);
-    buf_fini(&topic);
+        st = judge(c, why);
     if (st == STATUS_OK)
         *out = c;
     else
@@ -301,7 +235,7 @@ void cluster_control_close(struct cluster_control *c)
 {
     if (c == NULL)
         return;
-    kafka_reader_close(c->reader);
+    kafka_reader_close(c->log);
     buf_fini(&c->settings);
     buf_fini(&c->kept);
     permits_free(c->permits);
@@ -332,7 +266,7 @@ const struct shard_report *cluster_control_report(
 
 int64_t cluster_control_offset(const struct cluster_control *c)
 {
-    return kafka_reader_offset(c->reader);
+    return kafka_reader_offset(c->log);
 }
 
 bool cluster_control_is_paused(const struct cluster_control *c)
@@ -360,5 +294,5 @@ bool cluster_control_is_over(const struct cluster_control *c)
         sent += c->shards[i].sent;
         received += c->shards[i].received;
     }
-    return idle && sent == received && kafka_reader_is_at_end(c->reader);
+    return idle && sent == received && kafka_reader_is_at_end(c->log);
 }

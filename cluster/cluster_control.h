@@ -35,26 +35,10 @@ struct shard_report {
 
 struct cluster_control;
 
-/* What was deleted is told of for so long: 30 days. A copy of the rows that is
- * older than half of that is of no use. */
-#define CLUSTER_DELETIONS_MS "2592000000"
-
-/* Most octets of a message in the topics: KAFKA_MESSAGE_MOST, and what the
- * protocol adds. */
-#define CLUSTER_MESSAGE_BYTES "5308416"
-
-/* The topic of that purpose: "state", "urls", "control". */
-void cluster_topic(struct buf *out, const char *name, const char *purpose);
-
 /* Makes the topics of a new crawl, and checks those that are there. */
 MUST_CHECK enum status cluster_make_topics(const struct kafka_access *a,
                                            const char *name, uint32_t shards,
                                            struct buf *why);
-
-/* Checks those of a crawl that is there. STATUS_REFUSED: one would lose
- * messages. STATUS_NOT_FOUND: one is gone. */
-MUST_CHECK enum status cluster_check_topics(const struct kafka_access *a,
-                                            const char *name, struct buf *why);
 
 /* Reads the topic to its end. STATUS_NOT_FOUND: there is no such crawl.
  * STATUS_REFUSED: the name is a service's (served_control.h). */
@@ -62,6 +46,11 @@ MUST_CHECK enum status cluster_control_open(struct cluster_control **out,
                                             const struct kafka_access *a,
                                             const char *name, struct buf *why);
 void cluster_control_close(struct cluster_control *c); /* NULL is fine */
+
+/* Checks the topics of a crawl that is there: cluster_topic_ensure. */
+MUST_CHECK enum status cluster_check_topics(const struct cluster_control *c,
+                                            const struct kafka_access *a,
+                                            const char *name, struct buf *why);
 
 /* Reads what has come since. */
 MUST_CHECK enum status cluster_control_poll(struct cluster_control *c,

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "base/mem.h"
-#include "cluster/cluster_control.h"
+#include "cluster/cluster_topics.h"
 #include "cluster/shard_message.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/shard.h"

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_sender.h"
+#include "cluster/cluster_topics.h"
 #include "config/config.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/seeds.h"

@@ -4,25 +4,23 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/kafka/kafka_reader.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "cluster/cluster_control.h"
 #include "cluster/cluster_sender.h"
+#include "cluster/cluster_topics.h"
 #include "frontier/url/shard.h"
 
 #define ANSWER_MS 30000 /* of brokers */
 #define LOOK      (100 * NS_PER_MS)
 
 struct served_control {
-    struct kafka_reader *reader;
+    struct kafka_reader *log;
     char id[SERVED_ID_SIZE]; /* empty: not known yet */
     uint32_t count;
     struct served_owner *owners; /* `count` of them */
@@ -91,31 +89,17 @@ static void take_service(struct served_control *c, struct bytes value)
     json_decref(o);
 }
 
-/* The number at the end of the key "owner/N"; SHARDS_MOST: there is none. */
-static uint32_t shard_of_key(struct bytes key)
+static void take(void *ctx, const struct kafka_message *m)
 {
-    struct bytes digits = bytes_skip(key, strlen("owner/"));
-    uint32_t n = 0;
+    struct served_control *c = ctx;
+    uint32_t shard = cluster_key_shard(m->key, "owner/");
 
-    for (size_t i = 0; i < digits.len && n < SHARDS_MOST; i++) {
-        if (digits.at[i] < '0' || digits.at[i] > '9')
-            return SHARDS_MOST;
-        n = n * 10 + (uint32_t)(digits.at[i] - '0');
-    }
-    return digits.len > 0 && n < SHARDS_MOST ? n : SHARDS_MOST;
-}
-
-static void take(struct served_control *c, const struct kafka_message *m)
-{
     if (bytes_is(m->key, "settings")) {
         c->is_crawl = true;
     } else if (bytes_is(m->key, "service")) {
         take_service(c, m->value);
-    } else if (bytes_starts_with(m->key, "owner/")) {
-        uint32_t n = shard_of_key(m->key);
-
-        if (n < c->count)
-            take_owner(&c->owners[n], n, m->value);
+    } else if (shard < c->count) {
+        take_owner(&c->owners[shard], shard, m->value);
     }
 }
 
@@ -123,28 +107,12 @@ static void take(struct served_control *c, const struct kafka_message *m)
 
 enum status served_control_poll(struct served_control *c, struct buf *why)
 {
-    struct kafka_message m;
-    enum status st;
-
-    while ((st = kafka_reader_next(c->reader, 0, &m, why)) == STATUS_OK)
-        take(c, &m);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    return cluster_log_poll(c->log, &(struct control_taker){c, take}, why);
 }
 
-static enum status visit(void *ctx, const struct kafka_message *m)
+static enum status judge(const struct served_control *c, const char *name,
+                         struct buf *why)
 {
-    take(ctx, m);
-    return STATUS_OK;
-}
-
-static enum status read_all(struct served_control *c, const char *name,
-                            struct buf *why)
-{
-    enum status st = kafka_reader_read_all(c->reader, KAFKA_END_COMMITTED,
-                                           ANSWER_MS, visit, c, why);
-
-    if (st != STATUS_OK)
-        return st;
     if (!c->is_crawl)
         return c->count > 0 ? STATUS_OK : STATUS_NOT_FOUND;
     buf_addf(why, "%s is the name of a crawl", name);
@@ -157,16 +125,11 @@ static enum status find(struct served_control **out,
                         struct buf *why)
 {
     struct served_control *c = xcalloc(1, sizeof *c);
-    struct buf topic;
-    enum status st;
+    enum status st = cluster_log_open(&c->log, a, name,
+                                      &(struct control_taker){c, take}, why);
 
-    buf_init(&topic, 1024);
-    cluster_topic(&topic, name, "control");
-    st = kafka_reader_open(&c->reader, a, buf_str(&topic), 0, KAFKA_BEGINNING,
-                           why);
     if (st == STATUS_OK)
-        st = read_all(c, name, why);
-    buf_fini(&topic);
+        st = judge(c, name, why);
     if (st == STATUS_OK)
         *out = c;
     else
@@ -178,7 +141,7 @@ void served_control_close(struct served_control *c)
 {
     if (c == NULL)
         return;
-    kafka_reader_close(c->reader);
+    kafka_reader_close(c->log);
     free(c->owners);
     free(c);
 }
@@ -200,27 +163,6 @@ const struct served_owner *served_control_owner(const struct served_control *c,
 }
 
 /* ---- making ---- */
-
-static enum status make_topic(const struct kafka_access *a, const char *name,
-                              const char *purpose, uint32_t partitions,
-                              struct buf *why)
-{
-    char most[24];
-    const char *const config[] = {"max.message.bytes", most, NULL};
-    struct kafka_topic t = {.compacted = true,
-                            .partitions = (int)partitions,
-                            .config = config};
-    struct buf topic;
-    enum status st;
-
-    snprintf(most, sizeof most, "%zu", KAFKA_MESSAGE_MOST + 65536);
-    buf_init(&topic, 1024);
-    cluster_topic(&topic, name, purpose);
-    t.name = buf_str(&topic);
-    st = kafka_topic_ensure(a, &t, ANSWER_MS, why);
-    buf_fini(&topic);
-    return st;
-}
 
 static enum status send_service(struct cluster_sender *to, uint32_t shards,
                                 struct buf *why)
@@ -283,7 +225,7 @@ enum status served_control_open(struct served_control **out,
                                 uint32_t shards, struct buf *why)
 {
     struct served_control *c = NULL;
-    enum status st = make_topic(a, name, "control", 1, why);
+    enum status st = cluster_topic_ensure(a, name, "control", 1, false, why);
 
     if (st == STATUS_OK)
         st = find(&c, a, name, why);
@@ -293,7 +235,7 @@ enum status served_control_open(struct served_control **out,
             st = wait_until_there(&c, a, name, why);
     }
     if (st == STATUS_OK)
-        st = make_topic(a, name, "state", c->count, why);
+        st = cluster_topic_ensure(a, name, "state", c->count, false, why);
     if (st == STATUS_OK)
         *out = c;
     else

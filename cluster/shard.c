@@ -23,6 +23,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
+#include "cluster/cluster_topics.h"
 #include "cluster/permits.h"
 #include "cluster/shard_message.h"
 #include "cluster/shard_rows.h"

@@ -22,7 +22,7 @@
 #include "base/kafka/kafka_reader.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "cluster/cluster_control.h"
+#include "cluster/cluster_topics.h"
 #include "frontier/seen/reindex.h"
 #include "frontier/seen/seen_store.h"
 #include "storage/db/changelog.h"

@@ -40,6 +40,7 @@
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_make.h"
 #include "cluster/cluster_steer.h"
+#include "cluster/cluster_topics.h"
 #include "cluster/permits.h"
 #include "crawler/crawl.h"
 #include "job/exit_code.h"
@@ -584,7 +585,9 @@ static int begin(struct worker *w, enum cluster_start how)
             fprintf(stderr, "urlweir %s: there is no crawl %s\n", w->command,
                     w->name);
         else if (!failed(w, st, "Kafka") &&
-                 !failed(w, cluster_check_topics(&w->access, w->name, &w->why),
+                 !failed(w,
+                         cluster_check_topics(w->all, &w->access, w->name,
+                                              &w->why),
                          "Kafka") &&
                  take_settings(w))
             code = !has_what_it_needs(w)                        ? EXIT_USAGE

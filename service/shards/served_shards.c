@@ -27,7 +27,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "cluster/cluster_control.h"
+#include "cluster/cluster_topics.h"
 #include "cluster/served_control.h"
 #include "cluster/shard_rows.h"
 #include "job/dir_kind.h"

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_topics.c - the topics of a crawl or a service on many machines. */
+#include "cluster/cluster_topics.h"
+
+#include <string.h>
+
+#include "frontier/url/shard.h"
+
+#define ANSWER_MS 30000 /* of brokers */
+
+/* Most octets of a message: KAFKA_MESSAGE_MOST, and what the protocol adds. */
+#define MESSAGE_BYTES "5308416"
+
+/* ---- topics ---- */
+
+static const char *const of_state[] = {"delete.retention.ms",
+                                       CLUSTER_DELETIONS_MS,
+                                       "max.message.bytes", MESSAGE_BYTES,
+                                       NULL};
+/* What was not read yet must not go. */
+static const char *const of_urls[] = {"retention.ms",
+                                      "-1",
+                                      "retention.bytes",
+                                      "-1",
+                                      "cleanup.policy",
+                                      "delete",
+                                      "max.message.bytes",
+                                      MESSAGE_BYTES,
+                                      NULL};
+/* What was replaced stays for longer than a reader can be behind, as permits.h
+ * needs: no transaction that it waits for is as old. */
+static const char *const of_control[] = {"min.compaction.lag.ms", "600000",
+                                         NULL};
+
+static const struct {
+    const char *purpose;
+    bool compacted;
+    const char *const *config;
+} kinds[] = {
+    {"state", true, of_state},
+    {"urls", false, of_urls},
+    {"control", true, of_control},
+};
+
+void cluster_topic(struct buf *out, const char *name, const char *purpose)
+{
+    buf_clear(out);
+    buf_addf(out, "%s.%s", name, purpose);
+}
+
+enum status cluster_topic_ensure(const struct kafka_access *a, const char *name,
+                                 const char *purpose, uint32_t partitions,
+                                 bool is_there, struct buf *why)
+{
+    struct kafka_topic t = {.is_there = is_there,
+                            .partitions = (int)partitions};
+    struct buf topic;
+    enum status st;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].purpose, purpose) == 0) {
+            t.compacted = kinds[i].compacted;
+            t.config = kinds[i].config;
+        }
+    buf_init(&topic, 1024);
+    cluster_topic(&topic, name, purpose);
+    t.name = buf_str(&topic);
+    st = kafka_topic_ensure(a, &t, ANSWER_MS, why);
+    buf_fini(&topic);
+    return st;
+}
+
+uint32_t cluster_key_shard(struct bytes key, const char *prefix)
+{
+    struct bytes digits;
+    uint32_t n = 0;
+
+    if (!bytes_starts_with(key, prefix))
+        return SHARDS_MOST;
+    digits = bytes_skip(key, strlen(prefix));
+    for (size_t i = 0; i < digits.len && n < SHARDS_MOST; i++) {
+        if (digits.at[i] < '0' || digits.at[i] > '9')
+            return SHARDS_MOST;
+        n = n * 10 + (uint32_t)(digits.at[i] - '0');
+    }
+    return digits.len > 0 && n < SHARDS_MOST ? n : SHARDS_MOST;
+}
+
+/* ---- NAME.control ---- */
+
+static enum status visit(void *ctx, const struct kafka_message *m)
+{
+    const struct control_taker *to = ctx;
+
+    to->take(to->ctx, m);
+    return STATUS_OK;
+}
+
+enum status cluster_log_open(struct kafka_reader **out,
+                             const struct kafka_access *a, const char *name,
+                             const struct control_taker *to, struct buf *why)
+{
+    struct control_taker taker = *to;
+    struct kafka_reader *log = NULL;
+    struct buf topic;
+    enum status st;
+
+    buf_init(&topic, 1024);
+    cluster_topic(&topic, name, "control");
+    st = kafka_reader_open(&log, a, buf_str(&topic), 0, KAFKA_BEGINNING, why);
+    if (st == STATUS_OK)
+        st = kafka_reader_read_all(log, KAFKA_END_COMMITTED, ANSWER_MS, visit,
+                                   &taker, why);
+    buf_fini(&topic);
+    if (st == STATUS_OK)
+        *out = log;
+    else
+        kafka_reader_close(log);
+    return st;
+}
+
+enum status cluster_log_poll(struct kafka_reader *log,
+                             const struct control_taker *to, struct buf *why)
+{
+    struct kafka_message m;
+    enum status st;
+
+    while ((st = kafka_reader_next(log, 0, &m, why)) == STATUS_OK)
+        to->take(to->ctx, &m);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
