@@ -289,21 +289,16 @@ check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
-# Two releases of a documentation and a server of files, for
-# tests/cli/recrawl-release.sh, and more for tests/cli/traps-docs.sh; where they
-# are not to be had they are skipped. What has a number in its name is found by
-# an expression, and if there are several, by which of them.
-DOCS_clang-1    := 'clang-[0-9]+-doc' 1
-DOCS_clang-2    := 'clang-[0-9]+-doc' 2
-DOCS_boost-1    := 'libboost[0-9.]+-doc' 1
-DOCS_boost-2    := 'libboost[0-9.]+-doc' 2
-DOCS_postgresql := 'postgresql-doc-[0-9]+' 1
-DOCS_python3    := 'python3[.][0-9]+-doc' 1
-RELEASE_DOCS := nginx clang-1 clang-2 $(if $(LONG),boost-1 boost-2 apache2-doc cmake-doc \
-    debian-policy debian-reference-en git-doc libxml2-doc postgresql python3 sqlite3-doc)
+# Documentation for tests/cli/traps-docs.sh; where it is not to be had it is
+# skipped. What has a number in its name is found by an expression.
+DOCS_clang      := 'clang-[0-9]+-doc'
+DOCS_postgresql := 'postgresql-doc-[0-9]+'
+DOCS_python3    := 'python3[.][0-9]+-doc'
+RELEASE_DOCS := clang $(if $(LONG),apache2-doc cmake-doc debian-policy debian-reference-en git-doc \
+    libxml2-doc postgresql python3 sqlite3-doc)
 build/docs/%.stamp: tools/unpack-package.sh | build/deps-check.stamp
 	$(Q)mkdir -p $(@D)
-	$(Q)$< $(or $(firstword $(DOCS_$*)),$*) build/docs/$* $(word 2,$(DOCS_$*)) || :
+	$(Q)$< $(or $(DOCS_$*),$*) build/docs/$* $(if $(DOCS_$*),1) || :
 	$(Q)touch $@
 
 check-cli: build/deps-check.stamp $(RELEASE_DOCS:%=build/docs/%.stamp) $(BIN) $(SUPPORT_BIN) $(SHARED_FILES) $(if $(filter release,$(MODE)),$(SO))

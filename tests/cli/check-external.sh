@@ -144,24 +144,6 @@ agrees w
 
 echo '/away.html,failed,http_404,404,OUT/gone.html,/,a,,away' >>want
 
-# ---- killed, and gone on with -------------------------------------------------------
-
-: >log
-# shellcheck disable=SC2086
-"$URLWEIR" crawl "$seed" -o k $quick $options --follow a,img --delay 300ms --max-delay 300ms >k.out 2>&1 &
-crawler=$!
-waits_for '[ "$(grep -c "^$out HEAD" log)" -ge 3 ]' || fail "nothing is checked: $(cat k.out)"
-kill -KILL $crawler
-wait $crawler 2>/dev/null || :
-resume k
-ended 0
-broken_is k
-for path in /good.html /gone.html /late.html /moved.html /lost.html; do
-    [ "$(grep -cxF "$out HEAD $path" log)" -le 2 ] || fail "$path was asked for again: $(cat log)"
-done
-[ "$(grep -c "^$out HEAD" log)" -le 10 ] || fail "asked again for what was done: $(cat log)"
-agrees k
-
 # ---- refused ----------------------------------------------------------------------------
 
 for other in '--assets' '--scope any' '--check'; do

@@ -172,25 +172,6 @@ refuses 1 "keys stay" add "$redis_url?key=kill" --ttl 1d
 refuses 1 "give one of them" create "$redis_url?key=both&ttl=1h" --capacity 10 --ttl 1h
 refuses 1 "how old its keys are" rebuild "$redis_url?key=read" --capacity 10
 
-# ---- another size while others write ----------------------------------------------
-
-g="$redis_url?key=grow"
-filter create "$g" --capacity 1000
-seq 1 1000 | filter add "$g"
-mkfifo keys.pipe
-filter rebuild "$g" --capacity 50000 <keys.pipe &
-builder=$!
-exec 3>keys.pipe
-seq 1 1000 >&3
-waits_for '[ "$(redis exists grow:next)" = 1 ]' || fail "no rebuild"
-seq 1001 20000 | filter add "$g" 2>err
-exec 3>&-
-wait $builder || fail "the rebuild failed"
-[ "$(redis exists grow:next)" = 0 ] || fail "no swap"
-seq 1 20000 | filter check "$g" >got
-[ "$(grep -c '^maybe	' got)" = 20000 ] || fail "the swap lost a key"
-filter info "$g" --json | grep -q '"capacity": 50000' || fail "no new size"
-
 # ---- bitmaps of other programs ---------------------------------------------------
 
 # 14 hashes, the number behind the key, as go-zero's core/bloom sets them: the

@@ -65,6 +65,6 @@ done
 
 export SEED="$seed"
 python3 "$TOP/tests/support/hostile_store.py" crawl d \
-    $([ -n "${LONG:-}" ] && echo --all || echo --sample 10) >changes 2>&1 ||
+    $([ -n "${LONG:-}" ] && echo --all || echo --sample 5) >changes 2>&1 ||
     fail "$(cat changes)"
 tail -n 1 changes

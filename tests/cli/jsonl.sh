@@ -1,14 +1,9 @@
 #!/bin/sh
 # --jsonl writes one line for each finished URL, the same as the rows of the
-# store, across crashes and resumes and whatever they do to the file's end.
-# Standard output has nothing but lines; every line is JSON, whatever pages
-# contain.
-# SEED=N repeats the moments of a run.
+# store. Standard output has nothing but lines; every line is JSON, whatever
+# pages contain.
 set -eu
 . "$TOP/tests/cli/lib.sh"
-
-moments=${SEED:-$(date +%s)}
-echo "moments: SEED=$moments"
 
 # rows DIR FILE: the lines of FILE are JSON and those of the store: each seq of a
 # final row once, in order, with the URL and what became of it.
@@ -70,42 +65,6 @@ for f in foreign text text2; do
 done
 exits 2 "$URLWEIR" resume whole -j /nonexistent/x
 says err "cannot open"
-
-# ---- killed again and again -----------------------------------------------------
-
-# 16 transfers of 40 ms are 400 pages a second: it is not through before.
-serve --hosts 40 --pages 2500 --size 3000 --latency 40 --seed 3
-killed=0
-for requests in $(random "$moments" 8 0 150); do
-    killed_when "arrive $requests" d -c 16 -j d.jsonl || break
-    killed=$((killed + 1))
-    # No line without a row: each whole line is in the store.
-    [ -e d/frontier.db ] && [ -s d.jsonl ] || continue
-    python3 - <<'END' || fail "a line without a row after kill $killed"
-import json, sqlite3
-rows = dict(sqlite3.connect('file:d/frontier.db?mode=ro', uri=True).execute('SELECT seq, url FROM fetches WHERE final'))
-for line in open('d.jsonl'):
-    if line.endswith('\n'):
-        l = json.loads(line)
-        assert rows[l['seq']] == l['url'], line
-END
-    # What a power cut may make of the file's end.
-    case $((killed % 4)) in
-    1) [ -n "$(tail -c 1 d.jsonl)" ] || printf '{"seq": 99' >>d.jsonl ;; # no line goes on so
-    2) printf '\0\0\0\0\0\0' >>d.jsonl ;;
-    3) [ "$(wc -c <d.jsonl)" -lt 700 ] || truncate -s -650 d.jsonl ;;
-    esac
-done
-[ $killed -gt 0 ] || fail "it was never killed"
-resume d -c 64
-if [ "$status" = 2 ]; then # on a machine so slow that it had not begun
-    crawl d -c 16 -j d.jsonl
-fi
-ended 0
-serve_no_more
-judge --kills $killed --in-flight 16
-rows d d.jsonl
-echo "$killed kills"
 
 # ---- standard output ----------------------------------------------------------------
 

@@ -165,30 +165,6 @@ for title, name in {"pages": "pages", "fetched": "fetched", "redirects": "redire
     assert int(said.get(title, "0").replace(",", "")) == n[name], (title, said)
 END
 
-# ---- settings that are widened, and failures that are tried again ---------------------
-
-serve --hosts 8 --pages 400 --profile errors,robots,redirects,variants --seed 5
-for n in 1 2 3 none; do
-    if [ $n = 1 ]; then
-        crawl w -c 8 --depth 1 --per-host 9
-    else
-        resume w --depth $n --per-host "$([ $n = none ] && echo none || echo ${n}9)"
-    fi
-    [ "$status" = 3 ] || ended 0 # over the budget, or not
-    told w
-    agree || fail "with --depth $n"
-done
-[ "$(json returned <status.json)" -gt 0 ] || fail "nothing came back: $(cat status.json)"
-exits 0 "$URLWEIR" retry w
-told w
-[ "$(json queued <status.json)" -gt 0 ] || fail "nothing is tried again: $(cat status.json)"
-agree || fail "with failures that are queued again"
-resume w
-ended 0
-told w
-agree || fail "with failures that were tried again"
-serve_no_more
-
 # ---- what only some crawls have ---------------------------------------------------------
 
 # A sitemap with a repeat, a stranger and one that is missing; more links than
@@ -236,18 +212,3 @@ END
     rm -rf other
 done
 kill "$server" && wait "$server" || :
-
-# ---- a number that is wrong by one is seen -----------------------------------------------
-
-told w
-for counter in fetched redirect failed denied pages http_errors links duplicates dropped given retries \
-    seeds dropped.nofollow failed.http_404; do
-    sqlite3 w/frontier.db "UPDATE counter SET value = value + 1 WHERE name = '$counter';
-        SELECT 'no counter' WHERE changes() = 0" >changed
-    [ ! -s changed ] || fail "$counter: $(cat changed)"
-    told w
-    (agree) >caught 2>&1 && fail "a wrong number of $counter is not seen"
-    sqlite3 w/frontier.db "UPDATE counter SET value = value - 1 WHERE name = '$counter'"
-done
-told w
-agree || fail "all is well again"

@@ -100,31 +100,6 @@ by_address
 awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
     fail "this web would not show it: $(cat by_address)"
 
-# ---- by domain -----------------------------------------------------------------
-
-serve_web
-seeds=
-for i in 1 2 3; do
-    seeds="$seeds http://dead.x.test:$port/p$i.html http://www.x.test:$port/p$i.html
-        http://b.x.test:$port/p$i.html"
-done
-# shellcheck disable=SC2086
-"$URLWEIR" crawl $seeds -o domain $options --queue-key domain \
-    --scope seed --give-up 2s --resolve "dead.x.test:$port:127.0.0.99" \
-    --resolve "www.x.test:$port:127.0.0.1" \
-    --resolve "b.x.test:$port:127.0.0.2" >crawl.out 2>crawl.err &&
-    status=0 || status=$?
-ended 3 "one of the hosts is dead"
-says crawl.err "dead.x.test did not respond ("
-says crawl.err "3 URLs stay queued"
-serve_no_more
-# One after the other, on two addresses; robots.txt of both and six pages.
-awk -F'\t' '{ sub(/\.[0-9]*$/, ".0", $4); print }' OFS='\t' log >one && mv one log
-by_address
-awk '$2 == 8 && $3 == 1 && $4 >= 100 { ok = 1 } END { exit !ok || NR != 1 }' \
-    by_address || fail "a domain is not asked politely: $(cat by_address)"
-agrees domain
-
 # ---- a name without an address, and what cannot be ------------------------------
 
 # (No name server is asked for a label of 64 octets: RFC 1035, section 2.3.4.)

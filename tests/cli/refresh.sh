@@ -77,29 +77,6 @@ wait $runs || fail "the crawl: $(cat run.err)"
     fail "not each once, and $once_more again: $(cat out)"
 exits 0 "$URLWEIR" verify d
 
-# ---- dates, and until idle ----------------------------------------------------------
-
-# The same crawl with a date for each page: nothing is due yet.
-rm -rf d before
-# shellcheck disable=SC2086
-crawl d $once
-ended 0
-before=$(arrivals)
-exits 0 "$URLWEIR" resume d --refresh 1h --until-idle --progress none
-says err "no URL is due before its next date"
-[ "$(counter dated d)" = 9 ] || fail "not 9 dates: $(cat out)"
-[ "$(arrivals)" = "$before" ] || fail "asked again before its date: $(cat log)"
-exits 1 "$URLWEIR" resume d --refresh adaptive --refresh-min 2h --refresh-max 1h
-says err "--refresh-max"
-exits 0 "$URLWEIR" resume d --refresh off --until-idle --progress none
-[ "$(counter dated d)" = 0 ] || fail "dates are left: $(cat out)"
-exits 0 "$URLWEIR" verify d
-
-# An index that names other fetches is seen: validators would be those of these.
-sqlite3 d/frontier.db "INSERT OR REPLACE INTO meta SELECT 'whole_upto', max(seq) FROM fetch"
-exits 6 "$URLWEIR" verify d
-says out "BAD  last whole fetches"
-
 # ---- rows are what URLs are now, `fetches` is the history ----------------------------
 
 # rows WHAT COLUMN...: these columns of each row, sorted, in `got`.

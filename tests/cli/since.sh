@@ -79,21 +79,6 @@ gzip -dc new/warc/*.warc.gz | tr -d '\r' >records
 [ "$(grep -c '^WARC-Refers-To-Date:' records)" = 9 ] || fail "not nine dates"
 says records "WARC-Refers-To-Target-URI: ${seed}liar.html"
 
-# ---- a third one knows the second, where pages were unchanged already --------------
-
-: >log
-crawl third --since new --record links --warc
-ended 0
-answered /deeper.html "304 conditional"
-gzip -dc third/warc/*.warc.gz | tr -d '\r' >records3
-grep -A20 "^WARC-Target-URI: ${seed}a.html" records3 >a3
-date=$(gzip -dc old/warc/*.warc.gz | tr -d '\r' |
-    awk -v url="${seed}a.html" '/^WARC\/1/ {t = d = u = ""} /^WARC-Type:/ {t = $2}
-        /^WARC-Date:/ {d = $2} /^WARC-Target-URI:/ {u = $2}
-        t == "response" && u == url && d != "" {print d; exit}')
-grep -q "^WARC-Refers-To-Date: $date" records3 ||
-    fail "no record refers to that of the first crawl, $date"
-
 # ---- without links in the earlier one nothing is lost -------------------------------
 
 echo 1 >epoch

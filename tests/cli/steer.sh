@@ -164,44 +164,6 @@ exits 2 "$URLWEIR" stop d
 says err "no crawl runs in d; go on with \`urlweir resume d\`"
 agrees d
 
-# ---- killed while paused: the socket stays, and stands in nobody's way -------------
-
-starts resume d
-takes_commands d
-steer pause d
-kill -KILL "$pid"
-ends
-[ -S d/control ] || fail "no socket is left behind"
-exits 2 "$URLWEIR" pause d
-says err "no crawl runs in d; go on with \`urlweir resume d\`"
-starts resume d
-takes_commands d
-asks # it is not paused any more
-steer pause d
-steer stop d --json # also while it is paused
-[ "$(json state <out)" = stopped ] || fail "stop --json: $(cat out)"
-exits 0 "$URLWEIR" resume d --delay 0 --progress none
-serve_no_more
-judge --kills 1 --in-flight 64
-agrees d
-
-# ---- a paused crawl does not end; its directory's name is long ----------------------
-
-serve --hosts 1 --pages 100 --size 500 --latency 20
-long=$(printf '%0100d/%0100d' 0 0)
-# shellcheck disable=SC2086
-starts crawl "$seed" -o "$long" $slow --give-up 300ms
-takes_commands "$long"
-steer pause "$long"
-steer block "$long" 127.0.0.1 --for 1h
-asks_not
-kill -0 "$pid" || fail "a paused crawl gave up: $(cat crawl.err)"
-steer block "$long" 127.0.0.1 --off
-steer delay "$long" 127.0.0.1 0
-steer unpause "$long"
-ends
-ended 0
-
 # ---- no socket: a warning, and a crawl -----------------------------------------------
 
 # (A page held back keeps it from ending before it was looked at.)
@@ -245,37 +207,6 @@ if [ "$(id -u)" = 0 ]; then
 else
     leaves_out "commands of another user, as whom only root can run"
 fi
-
-# ---- --metrics -------------------------------------------------------------------------
-
-# shellcheck disable=SC2086
-starts crawl "$seed" -o m $slow --delay 2s --metrics 127.0.0.1:0
-takes_commands m
-at=$(sed -n 's/^urlweir crawl: HTTP on //p' crawl.err)
-says m/lock "$pid crawl http=$at"
-[ "$(http "$at" /metrics GET)" = 200 ] || fail "metrics: $(cat body)"
-awk '/^#/ { next }
-    !/^urlweir_[a-z0-9_]+({[^}]*})? [-+0-9.e]+$/ { print; bad = 1 }
-    /^urlweir_crawl/ { n++ }
-    END { exit bad || n < 5 }' body || fail "metrics"
-[ "$(http "$at" /healthz GET)" = 200 ] || fail "healthz: $(cat body)"
-[ "$(http "$at" /v1/crawls GET)" = 200 ] || fail "crawls: $(cat body)"
-for path in /v1/crawls/DEFAULT/pause /v1/crawls/DEFAULT/stop /v1/crawls/DEFAULT/seeds \
-    /v1/queues/block /v1/crawls; do
-    [ "$(http "$at" $path)" = 403 ] || fail "$path is not refused: $(cat body)"
-done
-exits 2 "$URLWEIR" pause "http://$at"
-says err "that may not be done there"
-asks
-exits 2 "$URLWEIR" crawl "$seed" -o taken --allow-private --metrics "$at"
-says err "--metrics $at cannot be served"
-[ ! -e taken/frontier.db ] || fail "a crawl was begun all the same"
-exits 1 "$URLWEIR" crawl "$seed" -o taken --metrics 0.0.0.0:0
-says err "--metrics-open"
-steer stop m
-ends
-ended 4
-serve_no_more
 
 # ---- crawls of a service, by directory and by URL ------------------------------------------
 

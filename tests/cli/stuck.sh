@@ -91,58 +91,6 @@ asked "$address" "$path"
 fails_it many
 [ ! -e many/in-hand ] || fail "the file is left after a clean end"
 
-# ---- one fetcher alone, told to stop before it is known; also twice ---------------
-
-for signals in 0 1 2; do
-    : >log
-    # shellcheck disable=SC2086
-    (holds 1 2000 "$URLWEIR" crawl $seeds -o "one$signals" $quick --robots off \
-        --threads 1) >crawl.out 2>crawl.err </dev/null &
-    crawler=$!
-    waits_for 'grep -q first.html log' || fail "nothing is asked"
-    waits_for 'is_held one$signals' || fail "no page is held"
-    while [ "$signals" -gt 0 ]; do
-        # (timeout passes TERM on, and is itself the process.)
-        kill -TERM $crawler
-        signals=$((signals - 1))
-        [ "$signals" = 0 ] || waits_for 'grep -q "stopping: finishing" crawl.err' || fail "no stop: $(cat crawl.err)"
-    done
-    status=0
-    wait $crawler || status=$?
-    ended 7
-    names_it crawl.err
-done
-: >log
-resume one2
-ended 5
-fails_it one2
-lacks -xF log "$address $path" "asked again"
-all_asked
-
-# ---- a fetcher that comes back after all; a process that was suspended ------------
-
-keeps slow 1:2500 1000 --threads 2
-ended 0
-says crawl.err "is no longer stuck"
-[ ! -e slow/in-hand ] || fail "the file is left"
-agrees slow
-
-# (The page is held for 5 s, of which the process is there for one. However slow
-# the machine: it may be there for three.)
-: >log
-# shellcheck disable=SC2086
-behind crawl.out crawl.err env URLWEIR_HOLD_AT=page-in-hand:1:5000 URLWEIR_TIME=stuck:3500 \
-    "$URLWEIR" crawl $seeds -o asleep $quick --robots off
-crawler=$!
-waits_for 'is_held asleep' || fail "no page is held"
-kill -STOP $crawler
-sleep 4
-kill -CONT $crawler
-status=0
-wait $crawler || status=$?
-ended 0
-lacks crawl.err "is stuck" "taken for stuck"
-
 # ---- a service ends, with all on disk, and goes on when it is started again -------
 
 api() {

@@ -4,7 +4,7 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-names="clang-1 clang-2"
+names=clang
 [ -z "${LONG:-}" ] || names="$names apache2-doc cmake-doc debian-policy debian-reference-en
     git-doc libxml2-doc postgresql python3 sqlite3-doc"
 

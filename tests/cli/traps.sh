@@ -1,6 +1,6 @@
 #!/bin/sh
 # Traps: a crawl of endless spaces of URLs ends by itself, with every real page
-# and few requests more, also after kills; --traps report and off follow them,
+# and few requests more; --traps report and off follow them,
 # and what was skipped comes back when a resume says so; status and explain name
 # the rule. Archives whose pages differ are no traps.
 set -eu
@@ -69,18 +69,6 @@ logged
 judge
 agrees e
 
-# ---- a threshold may change while the crawl runs ----
-
-behind run.out run.err "$URLWEIR" crawl "$seed" -o set $quick --trap counter=off,repeat=5,spiral=10
-crawler=$!
-fetched() { "$URLWEIR" status set --json 2>err | json fetched; }
-waits_for '[ "$(fetched)" -gt 400 ]' || fail "it ended: $(cat run.err)"
-exits 0 "$URLWEIR" set set trap=counter=30,repeat=5,spiral=10
-wait $crawler || fail "it ends with $?: $(cat run.err)"
-says run.err "a trap: its URLs bring nothing new, and are skipped rule=counter"
-grep -q '^trap:' set/urlweir-settings.yaml || fail "it is not kept: $(cat set/urlweir-settings.yaml)"
-agrees set
-
 # ---- report: all are followed, and told ----
 
 crawl r --traps report --trap counter=30 --limit 400
@@ -90,25 +78,6 @@ exits 0 "$URLWEIR" status r --json
 lacks out '"skipped.trap"' "report skips"
 says out '"trap.counter": '
 serve_no_more
-
-# ---- the evidence outlives kills ----
-
-serve --hosts 2 --pages 300 --size 400 --latency 5 --profile trap
-for kill in 1 2 3; do
-    logged
-    target=$(($(wc -l <log) + 150))
-    # shellcheck disable=SC2016
-    killed_when 'waits_for "logged; [ \$(wc -l <log) -ge $target ] || ! kill -0 $crawler 2>/dev/null"' \
-        k -c 8 --trap counter=100 || fail "it ended before kill $kill"
-done
-[ -n "$(rows k)" ] || fail "no evidence is kept"
-resume k
-ended 0
-within $((300 * 105 / 100 + 1000))
-judge --kills 3 --in-flight 8
-agrees k
-serve_no_more
-echo "after three kills: $requests requests"
 
 # ---- the other rules: each web ends, with each page that differs ----
 

@@ -1,13 +1,9 @@
 #!/bin/sh
-# With --warc every row that has a response points at a whole record, also
-# after kill -9 at random moments; files rotate, the index is sorted and
-# complete.
-# SEED=N repeats the moments of a run.
+# With --warc every row that has a response points at a whole record; files
+# rotate, the index is sorted and complete.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-moments=${SEED:-$(date +%s)}
-echo "moments: SEED=$moments"
 quick="$quick --warc --warc-size 2M --warc-prefix test --cdxj"
 
 # Every page that was fetched has a record, and `verify` read each of them.
@@ -90,58 +86,3 @@ mv moved.gz "$file"
 exits 0 "$URLWEIR" verify whole
 serve_no_more
 judge
-
-# ---- killed again and again ----------------------------------------------------
-
-# killed_at WHEN: the last process was killed then, and nothing is lost.
-killed=0
-killed_at() {
-    ended 137 "it ended before it was killed: $1"
-    killed=$((killed + 1))
-    verified=0
-    "$URLWEIR" verify d >verify.out 2>&1 || verified=$?
-    case $verified in
-    0 | 3) ;;
-    *) fail "verify says $verified after $1: $(cat verify.out)" ;;
-    esac
-}
-
-serve --hosts 40 --pages 3000 --size 4000 --latency 20 --seed 9
-hold # so that it does not end before it is killed
-# Stopped between a record and its row, and between the sync and the commit.
-quick="$quick -c 16"
-export URLWEIR_KILL_AT=warc-appended:50
-crawl d "$held"
-killed_at $URLWEIR_KILL_AT
-export URLWEIR_KILL_AT=warc-synced:3
-resume d
-killed_at $URLWEIR_KILL_AT
-unset URLWEIR_KILL_AT
-# A kill leaves no torn record behind, for what was written is with the system;
-# a power cut may.
-open=$(ls d/warc/*.open)
-printf '\037\213\010\000torn' >>"$open"
-for requests in $(random "$moments" 6 0 200); do
-    behind crawl.out crawl.err "$URLWEIR" resume d --progress none
-    crawler=$!
-    arrive "$requests"
-    kill -KILL $crawler 2>/dev/null || :
-    status=0
-    wait $crawler || status=$?
-    killed_at "kill $((killed + 1))"
-done
-release
-resume d
-ended 0
-serve_no_more
-judge --kills $killed --in-flight 16
-"$URLWEIR" verify d >verify.out
-every_row_has_its_record d
-! ls d/warc/*.open 2>/dev/null || fail "a file is not finished"
-for f in d/warc/*.warc.gz; do
-    gzip -t "$f" || fail "$f holds a torn record"
-done
-LC_ALL=C sort -c d/warc/index.cdxj || fail "the index is not sorted"
-answers=$(gzip -dc d/warc/*.warc.gz | grep -acE '^WARC-Type: (response|revisit)')
-[ "$(wc -l <d/warc/index.cdxj)" = "$answers" ] || fail "the index lacks lines"
-echo "$killed kills, $answers answers"
