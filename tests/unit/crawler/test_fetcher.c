@@ -57,25 +57,6 @@ TEST(a_page_is_fetched_with_all_that_is_told_of_it)
 
 /* ---- connections --------------------------------------------------------- */
 
-TEST(one_transfer_at_a_time_for_one_queue_in_order)
-{
-    struct route route = {"/", OK_HTML EMPTY, .delay_ms = 20};
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (int i = 0; i < 10; i++)
-        rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
-    for (uint64_t i = 1; i <= 10; i++) {
-        struct report *p = rig_receive(&r);
-
-        ck_assert_uint_eq(p->id, i);
-        report_free(p);
-    }
-    ck_assert_uint_eq(r.server.connections, 1);
-    rig_fini(&r);
-}
-
 TEST(conns_per_host_are_used_at_once)
 {
     struct route route = {"/", OK_HTML EMPTY, .held = true};
@@ -144,32 +125,6 @@ TEST(an_address_has_no_more_connections_than_allowed)
 
 /* ---- the end ------------------------------------------------------------- */
 
-TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
-{
-    struct route route = {"/", OK_HTML EMPTY, .held = true};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (int i = 0; i < 5; i++)
-        rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
-    tiny_wait_asked(&r.server, &route, 1);
-    fetcher_drain(r.fetcher);
-    for (int i = 0; i < 4; i++) {
-        p = rig_receive(&r);
-        ck_assert_int_eq(p->kind, REPORT_RELEASE);
-        ck_assert_int_eq(p->done.host.ended, 0);
-        report_free(p);
-    }
-    tiny_let_go(&r.server, &route);
-    p = rig_receive(&r);
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_uint_eq(p->id, 1);
-    report_free(p);
-    rig_fini(&r);
-}
-
 /* A worker of many machines that is stopped for a while may have lost the host
  * of a URL that waits for its turn. */
 TEST(a_url_is_given_back_once_its_process_may_not_ask)
@@ -194,49 +149,5 @@ TEST(a_url_is_given_back_once_its_process_may_not_ask)
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
     report_free(p);
     ck_assert_uint_eq(route.asked, 1);
-    rig_fini(&r);
-}
-
-/* It does so long before the time limit. */
-TEST(stopping_gives_everything_back_at_once)
-{
-    struct route route = {"/", OK_HTML "\r\nabc", .after = STALL};
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    r.o.timeout_ms = 600000;
-    rig_start(&r);
-    for (int i = 0; i < 3; i++)
-        rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
-    while (atomic_load(&fetcher_counters(r.fetcher)->requests) == 0)
-        usleep(1000);
-    fetcher_stop(r.fetcher);
-    for (int i = 0; i < 3; i++) {
-        struct report *p = rig_receive(&r);
-
-        ck_assert_int_eq(p->kind, REPORT_RELEASE);
-        /* Only the first had a request in flight. */
-        ck_assert_int_eq(p->done.host.ended != 0, p->id == 1);
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
-TEST(counters_say_what_was_sent_and_received)
-{
-    static const char answer[] = OK_HTML "Content-Length: 3\r\n\r\nabc";
-    struct route route = {"/", answer};
-    const struct fetcher_counters *c;
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (int i = 0; i < 3; i++)
-        report_free(rig_ask(&r, "/"));
-    c = fetcher_counters(r.fetcher);
-    ck_assert_uint_eq(atomic_load(&c->requests), 3);
-    ck_assert_uint_eq(atomic_load(&c->connections.opened), 1);
-    ck_assert_uint_eq(atomic_load(&c->wire_bytes), 3 * (sizeof answer - 1));
-    ck_assert_uint_eq(atomic_load(&c->active), 0);
     rig_fini(&r);
 }

@@ -34,37 +34,6 @@ TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
     rig_fini(&r);
 }
 
-TEST(redirects_that_lead_nowhere_say_why)
-{
-    static const struct {
-        const char *response;
-        enum outcome_reason reason;
-    } cases[] = {
-        {MOVED "Location: /%61#top\r\n\r\n", REASON_REDIRECT_LOOP},
-    };
-    struct route route = {"/a"};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        tiny_answer(&r.server, &route, cases[i].response);
-        p = rig_ask(&r, "/a");
-        assert_outcome(p, OUTCOME_REDIRECT, cases[i].reason);
-        ck_assert_uint_eq(p->done.outlink_count, 0);
-        report_free(p);
-    }
-    tiny_answer(&r.server, &route, MOVED "Location: /next\r\n\r\n");
-    rig_give_lease(&r, (struct engine_lease){.hops = 5},
-                   rig_url(&r, "127.0.0.1", "/a"));
-    p = rig_receive(&r);
-    assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_LIMIT);
-    ck_assert_uint_eq(p->done.outlink_count, 0);
-    report_free(p);
-    rig_fini(&r);
-}
-
 /* A browser shows it. */
 TEST(a_3xx_that_leads_nowhere_is_a_page_with_its_status)
 {
@@ -237,87 +206,6 @@ TEST_LOOP(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0, 2)
         ck_assert_uint_eq(p->done.row.flags,
                           cases[c].noindex && !list ? FETCH_ROW_NOINDEX : 0);
         ck_assert_int_eq(p->done.nofollow, cases[c].nofollow);
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
-/* Without a Content-Type, a page is what its first octets say. */
-TEST(xhtml_without_a_type_is_read_as_xml)
-{
-    struct route route = {
-        "/", "HTTP/1.1 200 OK\r\nContent-Length: 120\r\n\r\n"
-             "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>"
-             "<title/><script/><a href='/a'>a</a><a href='/b'/></html>"};
-    struct rig r;
-    struct report *p = ask_route(&r, &route);
-
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    assert_bytes(p->done.row.mime, "text/xml");
-    ck_assert_uint_eq(p->done.outlink_count, 2);
-    report_free(p);
-    rig_fini(&r);
-}
-
-TEST(follow_nofollow_follows_what_pages_ask_not_to)
-{
-    struct route route = {"/",
-                          OK_HTML "X-Robots-Tag: nofollow\r\n\r\n"
-                                  "<a href=/a rel=nofollow>a</a>",
-                          .after = CLOSE};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, &route, 1);
-    r.o.follow_nofollow = true;
-    rig_start(&r);
-    p = rig_ask(&r, "/");
-    ck_assert_uint_eq(p->done.outlink_count, 1);
-    ck_assert_uint_eq(p->done.drop_count, 0);
-    report_free(p);
-    rig_fini(&r);
-}
-
-TEST(only_html_is_read_for_links_and_html_without_a_type_too)
-{
-    static const struct {
-        const char *response;
-        size_t found;
-        const char *mime;
-    } cases[] = {
-        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-         "<html><a href=/a>a</a>",
-         0, "text/plain"},
-        {"HTTP/1.1 200 OK\r\nContent-Type: APPLICATION/XHTML+XML\r\n\r\n"
-         "<html><a href='/a'>a</a></html>",
-         1, "application/xhtml+xml"},
-        {"HTTP/1.1 200 OK\r\n\r\n  <!doctype html><a href=/a>a</a>", 1,
-         "text/html"},
-        {"HTTP/1.1 200 OK\r\nContent-Type: nonsense\r\n\r\n"
-         "<HTML><a href=/a>a</a>",
-         1, "text/html"},
-        {"HTTP/1.1 200 OK\r\n\r\nplain <a href=/a>a</a>", 0, ""},
-        {"HTTP/1.1 200 OK\r\nContent-Type: unknown/unknown\r\n\r\n"
-         "<HTML><a href=/a>a</a>",
-         1, "text/html"},
-        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-         "Content-Type: text/html\r\n\r\n<a href=/a>a</a>",
-         1, "text/html"},
-    };
-    struct route route = {"/", .after = CLOSE};
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct report *p;
-
-        tiny_answer(&r.server, &route, cases[i].response);
-        p = rig_ask(&r, "/");
-        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-        ck_assert_msg(p->done.outlink_count == cases[i].found, "%s",
-                      cases[i].response);
-        assert_bytes(p->done.row.mime, cases[i].mime);
         report_free(p);
     }
     rig_fini(&r);

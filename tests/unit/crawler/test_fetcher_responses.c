@@ -6,41 +6,6 @@
 #include "tests/unit/crawler/fetcher_rig.h"
 #include "tests/unit/unit.h"
 
-TEST(title_and_language_stand_in_the_row)
-{
-    struct route routes[] = {
-        {.path = "/header",
-         .response = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-                     "Content-Language: de-AT \r\nContent-Length: 30\r\n\r\n"
-                     "<title>Gr&uuml;&szlig;</title>"},
-        {.path = "/none",
-         .response = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-                     "Content-Length: 3\r\n\r\n<p>"},
-        {.path = "/plain",
-         .response = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-                     "Content-Language: fr\r\n"
-                     "Content-Length: 16\r\n\r\n<title>x</title>"},
-    };
-    struct report *p;
-    struct rig r;
-
-    rig_init(&r, routes, 3);
-    rig_start(&r);
-    p = rig_ask(&r, "/header");
-    assert_bytes(p->done.row.title, "Gr\u00fc\u00df");
-    assert_bytes(p->done.row.lang, "de-AT");
-    report_free(p);
-    p = rig_ask(&r, "/none");
-    ck_assert_uint_eq(p->done.row.title.len, 0);
-    ck_assert_uint_eq(p->done.row.lang.len, 0);
-    report_free(p);
-    p = rig_ask(&r, "/plain");
-    ck_assert_uint_eq(p->done.row.title.len, 0);
-    assert_bytes(p->done.row.lang, "fr");
-    report_free(p);
-    rig_fini(&r);
-}
-
 TEST(statuses_have_the_outcome_of_the_table)
 {
     static const struct {
@@ -300,51 +265,6 @@ TEST(content_codings_are_decoded)
     rig_fini(&r);
 }
 
-TEST(what_does_not_decode_is_fetched_as_bad_encoding)
-{
-    struct route routes[] = {
-        {"/none", OK_HTML "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
-                          "not gzip!"},
-        {"/many", OK_HTML "Content-Encoding: gzip, br, zstd\r\n"
-                          "Content-Length: 3\r\n\r\nabc"},
-        CODED("/broken", "gzip", BROKEN),
-    };
-    struct rig r;
-
-    rig_init(&r, routes, COUNT(routes));
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(routes); i++) {
-        struct report *p = rig_ask(&r, routes[i].path);
-
-        assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
-        ck_assert(!p->done.transient);
-        if (i == 2) /* keeps what was decoded before */
-            ck_assert_uint_eq(p->done.outlink_count, 1);
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
-TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
-{
-    struct route route = {"/utf-8", OK_HTML "Content-Encoding: utf-8\r\n"
-                                            "Content-Length: 10\r\n\r\n"
-                                            "<a href=x>"};
-    struct report *p;
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    p = rig_ask(&r, "/utf-8");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert(bytes_is(
-        p->done.row.detail,
-        "the content coding is not known; the body is kept as it came"));
-    ck_assert_uint_eq(p->done.outlink_count, 1);
-    report_free(p);
-    rig_fini(&r);
-}
-
 /* The last octets are missing, but Content-Length or the last chunk agrees. */
 TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
 {
@@ -377,32 +297,6 @@ TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
         ck_assert(!p->done.transient);
         ck_assert(
             bytes_is(p->done.row.detail, "the content coding ends too early"));
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
-/* The coding of an error page, or of a response without a body, is ignored. */
-TEST(a_coding_matters_only_where_a_body_does)
-{
-    struct route routes[] = {
-        {"/404", "HTTP/1.1 404 No\r\nContent-Encoding: gzip\r\n"
-                 "Content-Length: 9\r\n\r\nnot gzip!"},
-        {"/strange", "HTTP/1.1 404 No\r\nContent-Encoding: strange\r\n"
-                     "Content-Length: 3\r\n\r\nabc"},
-        {"/none", OK_HTML "Content-Encoding: gzip\r\n" EMPTY},
-    };
-    struct rig r;
-
-    rig_init(&r, routes, COUNT(routes));
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(routes); i++) {
-        struct report *p = rig_ask(&r, routes[i].path);
-
-        if (i < 2)
-            assert_outcome(p, OUTCOME_FAILED, REASON_HTTP);
-        else
-            assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
         report_free(p);
     }
     rig_fini(&r);

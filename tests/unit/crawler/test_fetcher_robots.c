@@ -46,59 +46,6 @@ TEST(robots_txt_is_read_whatever_its_type_and_coding)
     rig_fini(&r);
 }
 
-/* Asks until the URL no longer comes back. Between two requests, the frontier
- * keeps the queue's delay. */
-static struct report *ask_to_the_end(struct rig *r, const char *path,
-                                     unsigned *asked)
-{
-    for (*asked = 1;; ++*asked) {
-        struct report *p = rig_ask(r, path);
-
-        ck_assert_uint_eq(r->server.requests, *asked);
-        if (p->kind == REPORT_DONE)
-            return p;
-        ck_assert_int_gt(p->done.host.ended, 0);
-        ck_assert_int_eq(p->not_before, 0);
-        report_free(p);
-    }
-}
-
-TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
-{
-    struct route routes[] = {
-        {"/robots.txt", MOVED "Location: /1\r\n\r\n"},
-        {"/1", MOVED "Location: /2\r\n\r\n"},
-        {"/2", MOVED "Location: /3\r\n\r\n"},
-        {"/3", MOVED "Location: /4\r\n\r\n"},
-        {"/4", MOVED "Location: /5\r\n\r\n"},
-        {"/5", RULES},
-    };
-    struct rig r;
-    struct report *p;
-    unsigned asked;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = ask_to_the_end(&r, "/private/x", &asked);
-    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
-    ck_assert_uint_eq(asked, 6);
-    ck_assert_ptr_nonnull(p->done.host.robots);
-    assert_bytes(p->done.host.robots->origin, rig_url(&r, "127.0.0.1", ""));
-    report_free(p);
-    rig_fini(&r);
-
-    routes[5].response = MOVED "Location: /6\r\n\r\n"; /* one too many */
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = ask_to_the_end(&r, "/private/x", &asked);
-    assert_outcome(p, OUTCOME_FAILED, REASON_HTTP); /* everything is allowed */
-    ck_assert_uint_eq(asked, 7);
-    report_free(p);
-    rig_fini(&r);
-}
-
 /* The frontier decides how often it is requested, through its host's queue. */
 TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
 {
@@ -134,55 +81,6 @@ TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
         ck_assert_uint_eq(r.server.requests, 2);
         report_free(p);
     }
-    rig_fini(&r);
-}
-
-TEST(rfc9309_2_3_1_3_unavailable_robots_txt_allows_all)
-{
-    struct route routes[] = {{"/robots.txt", "HTTP/1.1 403 No\r\n" EMPTY},
-                             {"/a", OK_HTML EMPTY}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = rig_ask(&r, "/a");
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_int_eq(p->done.host.crawl_delay_ms, -1);
-    report_free(p);
-    p = rig_ask(&r, "/a");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    report_free(p);
-    rig_fini(&r);
-}
-
-TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
-{
-    struct route routes[] = {
-        {"/robots.txt", "HTTP/1.1 503 Busy\r\nRetry-After: 900\r\n" EMPTY},
-        {"/a", OK_HTML EMPTY}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = rig_ask(&r, "/a");
-    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
-    ck_assert(p->done.transient && p->done.host.unreachable);
-    ck_assert(!p->done.host.silent); /* the host did respond */
-    ck_assert_int_eq(p->done.host.retry_after_ms, 900000);
-    ck_assert_int_gt(p->done.host.ended, 0);
-    assert_bytes(p->done.row.detail, "robots.txt: HTTP 503");
-    report_free(p);
-    p = rig_ask(&r, "/a"); /* too early: no request is sent */
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_int_gt(p->not_before, clock_mono() + 450 * NS_PER_S);
-    ck_assert_int_eq(p->done.host.ended, 0);
-    report_free(p);
-    ck_assert_uint_eq(routes[0].asked, 1);
-    ck_assert_uint_eq(routes[1].asked, 0);
     rig_fini(&r);
 }
 
@@ -288,26 +186,6 @@ TEST(ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed)
     }
 }
 
-TEST(robots_report_fetches_and_marks_what_would_be_denied)
-{
-    struct route routes[] = {{"/robots.txt", RULES},
-                             {"/private/x", OK_HTML EMPTY}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_REPORT;
-    rig_start(&r);
-    p = rig_ask(&r, "/private/x");
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    report_free(p);
-    p = rig_ask(&r, "/private/x");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    assert_bytes(p->done.row.detail, "robots would deny: Disallow: /private");
-    report_free(p);
-    rig_fini(&r);
-}
-
 TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
 {
     struct route routes[] = {{"/robots.txt", "HTTP/1.1 503 Busy\r\n" EMPTY},
@@ -329,38 +207,6 @@ TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
     assert_bytes(p->done.row.detail, "robots.txt is unreachable");
     report_free(p);
     rig_fini(&r);
-}
-
-/* Rules that are only noted, or that an older copy has, are no response. */
-TEST(a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules)
-{
-    const struct robots_row stale = {
-        .origin = bytes_of_str("http://127.0.0.1:2"),
-        .http_status = 200,
-        .body = bytes_of_str("User-agent: *\nDisallow:\n"),
-        .fetched_at_ms = clock_wall_ms() - 2 * HTTP_TIME_DAY_MS,
-        .expires_at_ms = clock_wall_ms() - HTTP_TIME_DAY_MS};
-    static const enum robots_policy policies[] = {ROBOTS_REPORT, ROBOTS_OBEY};
-
-    for (size_t i = 0; i < COUNT(policies); i++) {
-        struct rig r;
-        struct report *p;
-
-        rig_init(&r, NULL, 0);
-        r.o.robots = policies[i];
-        rig_start(&r);
-        if (policies[i] == ROBOTS_OBEY)
-            fetcher_know_robots(r.fetcher, &stale);
-        p = rig_ask_url(&r, "http://127.0.0.1:2/");
-        ck_assert_int_eq(p->kind, REPORT_RELEASE);
-        ck_assert(p->done.host.unreachable && p->done.host.silent);
-        report_free(p);
-        p = rig_ask_url(&r, "http://127.0.0.1:2/");
-        assert_outcome(p, OUTCOME_FAILED, REASON_CONNECT);
-        ck_assert(p->done.host.unreachable && p->done.host.silent);
-        report_free(p);
-        rig_fini(&r);
-    }
 }
 
 TEST(the_guard_holds_for_robots_txt_and_its_redirects)

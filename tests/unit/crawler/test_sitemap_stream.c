@@ -182,39 +182,6 @@ TEST(sitemaps_org_more_than_50000_entries_are_not_read)
     buf_fini(&text);
 }
 
-TEST(ours_each_part_is_in_order_of_priority_then_of_age)
-{
-#define SAYS(url, more) "<url><loc>" url "</loc>" more "</url>"
-    struct route route = {
-        "/s.xml",
-        XML "\r\n<urlset>" SAYS("http://a.test/1", "<priority>0.2</priority>")
-            SAYS("http://a.test/2", "")
-                SAYS("http://a.test/3", "<lastmod>2020-01-01</lastmod>")
-                    SAYS("http://a.test/4", "<priority>1.0</priority>")
-                        SAYS("http://a.test/5", "<priority>0.5</priority>")
-                            SAYS("http://a.test/6",
-                                 "<lastmod>2024-01-01</lastmod>"
-                                 "<changefreq>weekly</changefreq>") "</urlset>",
-        .after = CLOSE};
-    static const char want[] = "463251"; /* 0.5 where none is said */
-    struct rig r;
-    struct answers a;
-    const struct engine_item *found;
-
-    start(&r, &route);
-    a = ask(&r, LINK_SITEMAP, "/s.xml");
-    found = a.parts[0]->done.outlinks;
-    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 6);
-    for (size_t i = 0; i < 6; i++)
-        ck_assert_int_eq(found[i].url.at[found[i].url.len - 1], want[i]);
-    ck_assert_int_eq(found[0].hint->priority, 1000);
-    ck_assert_int_eq(found[1].hint->lastmod_ms, INT64_C(1704067200000));
-    ck_assert_int_eq(found[1].hint->changefreq, CHANGEFREQ_WEEKLY);
-    ck_assert_ptr_null(found[3].hint);
-    free_answers(&a);
-    rig_fini(&r);
-}
-
 TEST(what_is_no_sitemap_is_told_apart)
 {
     static const struct {
@@ -260,32 +227,6 @@ TEST(what_is_no_sitemap_is_told_apart)
     rig_fini(&r);
 }
 
-TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
-{
-    struct route route = {"/map",
-                          OK "Content-Type: text/html\r\n\r\n"
-                             "<title>All pages</title><a href=/a>a</a>",
-                          .after = CLOSE};
-    struct rig r;
-    struct answers a;
-
-    start(&r, &route);
-    a = ask(&r, LINK_SITEMAP, "/map");
-    assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
-    assert_bytes(a.done->done.row.title, "All pages");
-    ck_assert_uint_eq(a.done->done.outlink_count, 1);
-    free_answers(&a);
-    /* and vice versa: XML sent as HTML is a sitemap */
-    tiny_answer(&r.server, &route,
-                OK "Content-Type: text/html\r\n\r\n<urlset>" LOC(
-                    "http://a.test/") "</urlset>");
-    a = ask(&r, LINK_SITEMAP, "/map");
-    ck_assert_uint_eq(a.count, 1);
-    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
-    free_answers(&a);
-    rig_fini(&r);
-}
-
 TEST(one_that_breaks_off_has_said_what_it_could)
 {
     struct route route = {"/s.xml",
@@ -310,46 +251,6 @@ TEST(one_that_breaks_off_has_said_what_it_could)
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_TRUNCATED_TIME);
     ck_assert_uint_eq(a.count, 1);
     ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
-    free_answers(&a);
-    rig_fini(&r);
-}
-
-TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
-{
-    struct route route = {"/s.xml",
-                          XML "X-Robots-Tag: nofollow\r\n\r\n<urlset>" LOC(
-                              "http://a.test/1") "</urlset>",
-                          .after = CLOSE};
-    struct rig r;
-    struct answers a;
-
-    start(&r, &route);
-    a = ask(&r, LINK_SITEMAP, "/s.xml");
-    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 0);
-    ck_assert_int_eq(a.parts[0]->done.drops[0].reason, REASON_NOFOLLOW);
-    free_answers(&a);
-    tiny_answer(&r.server, &route,
-                XML "X-Robots-Tag: noindex\r\n\r\n<urlset>" LOC(
-                    "http://a.test/1") "</urlset>");
-    a = ask(&r, LINK_SITEMAP, "/s.xml");
-    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
-    assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
-    free_answers(&a);
-    rig_fini(&r);
-}
-
-TEST(what_a_sitemap_redirects_to_is_one_too)
-{
-    struct route route = {"/s.xml", "HTTP/1.1 301 There\r\nLocation: /t.xml\r\n"
-                                    "Content-Length: 0\r\n\r\n"};
-    struct rig r;
-    struct answers a;
-
-    start(&r, &route);
-    a = ask(&r, LINK_SITEMAP_PART, "/s.xml");
-    assert_outcome(a.done, OUTCOME_REDIRECT, REASON_NONE);
-    ck_assert_uint_eq(a.done->done.outlinks[0].kind, LINK_SITEMAP_PART);
-    ck_assert_uint_eq(a.done->done.outlinks[0].hops, 1);
     free_answers(&a);
     rig_fini(&r);
 }
@@ -380,69 +281,4 @@ TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
     free_answers(&a);
     rig_fini(&r);
     buf_fini(&answer);
-}
-
-/* ---- robots.txt ---------------------------------------------------------- */
-
-static struct report *ask_robots(struct rig *r, struct route *routes, size_t n,
-                                 enum scope_mode mode)
-{
-    rig_init(r, routes, n);
-    r->o.robots = ROBOTS_OBEY;
-    r->o.find_sitemaps = true;
-    r->so.mode = mode;
-    rig_start(r);
-    rig_give(r, rig_url(r, "127.0.0.1", "/"));
-    return rig_receive(r);
-}
-
-TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
-{
-    struct route routes[] = {
-        {"/robots.txt",
-         OK "Connection: close\r\n\r\n"
-            "Sitemap: http://cdn.test/a.xml\nSITEMAP : /b.xml#x\n"
-            "Sitemap: ftp://no/\nUser-agent: *\nAllow: /\nsitemap:/%63/\xe9\n"
-            "Sitemap: cdn.test/d.xml\nSitemap: www.cdn.test:8080/e.xml\n"
-            "Sitemap: maps/f.xml\nSitemap: g.xml\nSitemap: v1.2/h.xml\n"
-            "Sitemap: <http://cdn.test/i.xml>, j.xml\n",
-         .after = CLOSE}};
-    static const char *const more[] = {"http://cdn.test/d.xml",
-                                       "http://www.cdn.test:8080/e.xml",
-                                       "/maps/f.xml",
-                                       "/g.xml",
-                                       "/v1.2/h.xml",
-                                       "http://cdn.test/i.xml",
-                                       "/j.xml"};
-    struct rig r;
-    struct report *p = ask_robots(&r, routes, 1, SCOPE_ANY);
-
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_uint_eq(p->done.outlink_count, 3 + COUNT(more));
-    for (size_t i = 0; i < COUNT(more); i++)
-        assert_bytes(p->done.outlinks[3 + i].url,
-                     more[i][0] == '/' ? rig_url(&r, "127.0.0.1", more[i])
-                                       : more[i]);
-    assert_bytes(p->done.outlinks[0].url, "http://cdn.test/a.xml");
-    assert_bytes(p->done.outlinks[1].url, rig_url(&r, "127.0.0.1", "/b.xml"));
-    assert_bytes(p->done.outlinks[2].url, rig_url(&r, "127.0.0.1", "/c/%E9"));
-    ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_SITEMAP);
-    ck_assert_uint_eq(p->done.outlinks[0].depth, 1);
-    assert_bytes(p->done.outlinks[0].key, "cdn.test");
-    report_free(p);
-    rig_fini(&r);
-}
-
-TEST(robots_txt_of_a_host_out_of_scope_names_no_sitemap)
-{
-    struct route routes[] = {{"/robots.txt",
-                              OK "Content-Length: 30\r\n\r\n"
-                                 "Sitemap: http://cdn.test/a.xml"}};
-    struct rig r;
-    struct report *p = ask_robots(&r, routes, 1, SCOPE_HOST);
-
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_uint_eq(p->done.outlink_count, 0);
-    report_free(p);
-    rig_fini(&r);
 }

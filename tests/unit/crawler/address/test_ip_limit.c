@@ -21,53 +21,6 @@ TEST(each_address_has_so_many_and_no_more)
     ip_limit_free(l);
 }
 
-TEST(idle_holders_yield_once_for_each_wish)
-{
-    struct ip_limit *l = ip_limit_new(2);
-
-    ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert(!ip_limit_yield(l, v4, 4)); /* nobody waits for it */
-    ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert(!ip_limit_is_wished(l));
-    ck_assert(!ip_limit_take(l, v4, 4));
-    ck_assert(ip_limit_is_wished(l));
-    ck_assert(ip_limit_yield(l, v4, 4));
-    ck_assert(!ip_limit_is_wished(l));
-    ck_assert(!ip_limit_yield(l, v4, 4));
-    ck_assert(ip_limit_take(l, v4, 4));
-    ip_limit_free(l);
-}
-
-TEST(a_wish_that_came_true_asks_no_holder)
-{
-    struct ip_limit *l = ip_limit_new(1);
-
-    ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert(!ip_limit_take(l, v4, 4));
-    ip_limit_give(l, v4, 4);
-    ck_assert(!ip_limit_is_wished(l)); /* nobody holds one */
-    ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert(!ip_limit_yield(l, v4, 4));
-    ip_limit_free(l);
-}
-
-TEST(a_lower_limit_lets_what_is_open_end)
-{
-    struct ip_limit *l = ip_limit_new(3);
-
-    ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert(ip_limit_take(l, v4, 4));
-    ip_limit_set(l, 1);
-    ck_assert(!ip_limit_take(l, v4, 4));
-    ip_limit_give(l, v4, 4);
-    ck_assert(!ip_limit_take(l, v4, 4));
-    ck_assert(ip_limit_yield(l, v4, 4));
-    ck_assert(ip_limit_take(l, v4, 4));
-    ip_limit_set(l, 2);
-    ck_assert(ip_limit_take(l, v4, 4));
-    ip_limit_free(l);
-}
-
 TEST(agrees_with_a_plain_model)
 {
     enum { ADDRESSES = 5, MOST = 3, STEPS = 100000 };

@@ -252,29 +252,6 @@ TEST(one_wrong_secret_is_enough_to_refuse_all)
     buf_fini(&error);
 }
 
-TEST(logins_and_tokens_are_for_named_origins_and_of_bounded_length)
-{
-    static char longest[(64 << 10) + 32];
-    const char *text = "*=u:p";
-    const struct credentials_options o = {.basic = &text, .basic_count = 1};
-    const struct credentials_options t = {.bearer = &text, .bearer_count = 1};
-    struct buf error;
-
-    buf_init(&error, 4096);
-    ck_assert_int_eq(try_new(&o, &error), STATUS_ARG);
-    ck_assert_int_eq(try_new(&t, &error), STATUS_ARG);
-    memset(longest, 'x', sizeof longest);
-    memcpy(longest, "a.example=", 10);
-    text = longest;
-    longest[10 + (64 << 10)] = '\0';
-    ck_ok(try_new(&t, &error));
-    ck_ok(try_new(&o, &error));
-    longest[10 + (64 << 10)] = 'x';
-    longest[11 + (64 << 10)] = '\0';
-    ck_assert_int_eq(try_new(&t, &error), STATUS_ARG);
-    buf_fini(&error);
-}
-
 /* RFC 4648 section 10, and a length that base64 has to fill up. */
 TEST(rfc7617_2_logins_are_base64_of_any_length)
 {
@@ -293,97 +270,6 @@ TEST(rfc7617_2_logins_are_base64_of_any_length)
     make(&(struct credentials_options){.basic = basic, .basic_count = 4});
     for (int i = 0; i < 4; i++)
         ck_assert_str_eq(carried(origins[i]), want[i]);
-    credentials_free(c);
-}
-
-/* The last authorisation counts; other lines of the origin stay. */
-TEST(a_login_added_later_replaces_the_one_before_and_nothing_else)
-{
-    static const char *const bound[] = {"a.example=X-A: 1",
-                                        "a.example=Authorization: own",
-                                        "a.example=X-B: 2"};
-    static const char *const bearer[] = {"a.example=t"};
-    struct buf error;
-
-    make(&(struct credentials_options){.bound = bound,
-                                       .bound_count = 3,
-                                       .bearer = bearer,
-                                       .bearer_count = 1,
-                                       .cookie = "k=v"});
-    ck_assert_str_eq(carried("https://a.example"),
-                     "X-A: 1|X-B: 2|Authorization: Bearer t|");
-    buf_init(&error, 1000);
-    ck_ok(credentials_add_basic(c, "a.example=u:p", &error));
-    ck_assert_str_eq(carried("https://a.example"),
-                     "X-A: 1|X-B: 2|Authorization: Basic dTpw|");
-    ck_ok(credentials_add_basic(c, "b.example=u:p", &error));
-    ck_assert_str_eq(carried("https://b.example"),
-                     "Authorization: Basic dTpw|");
-    ck_assert_uint_eq(error.len, 0);
-    ck_assert_int_eq(credentials_add_basic(c, "b.example", &error), STATUS_ARG);
-    ck_assert_uint_gt(error.len, 0);
-    ck_assert_str_eq(carried("https://b.example"),
-                     "Authorization: Basic dTpw|");
-    add_seed("https://a.example/");
-    ck_assert_str_eq(carried("https://a.example"),
-                     "X-A: 1|X-B: 2|Authorization: Basic dTpw|k=v");
-    buf_fini(&error);
-    credentials_free(c);
-}
-
-TEST(the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds)
-{
-    static const char *const bound[] = {"a.example=X-A: 1",
-                                        "http://b.example=X-B: 2"};
-
-    make(&(struct credentials_options){
-        .netrc = bytes_of_str("machine A.example login a password 1\n"
-                              "machine a.example login b password 2\n"
-                              "machine b.example login b password 3\n"
-                              "machine x/y login b password 4\n"
-                              "default login d password 5\n"
-                              "default login e password 6\n"),
-        .bound = bound,
-        .bound_count = 2});
-    /* a:1, b:3 and d:5 in base64 */
-    ck_assert_str_eq(carried("https://a.example"),
-                     "X-A: 1|Authorization: Basic YTox|");
-    ck_assert_str_eq(carried("http://b.example"), "X-B: 2|");
-    ck_assert_str_eq(carried("https://b.example"),
-                     "Authorization: Basic Yjoz|");
-    ck_assert_str_eq(carried("https://c.example"), "");
-    ck_assert_str_eq(carried(""), "");
-    add_seed("http://b.example/");
-    add_seed("https://c.example/");
-    add_seed("http://a.example/");
-    ck_assert_str_eq(carried("http://b.example"),
-                     "X-B: 2|Authorization: Basic Yjoz|");
-    ck_assert_str_eq(carried("https://c.example"),
-                     "Authorization: Basic ZDo1|");
-    ck_assert_str_eq(carried("http://a.example"), "Authorization: Basic YTox|");
-    ck_assert_str_eq(carried(""), "");
-    ck_assert(!credentials_for(c, bytes_of_str(""))->of_seed);
-    credentials_free(c);
-}
-
-TEST(names_of_headers_have_no_case_and_may_end_in_a_semicolon)
-{
-    static const char *const headers[] = {"X-Empty;", "x-a: seeds",
-                                          "COOKIE: \t h=1"};
-    static const char *const bound[] = {"*=X-EMPTY: all", "*=X-A: all",
-                                        "*=X-AB: all"};
-
-    make(&(struct credentials_options){.headers = headers,
-                                       .header_count = 3,
-                                       .bound = bound,
-                                       .bound_count = 3,
-                                       .cookie = "k=v"});
-    ck_assert_str_eq(carried("https://a.example"),
-                     "X-EMPTY: all|X-A: all|X-AB: all|");
-    add_seed("https://a.example/");
-    /* Of two lines of one group, both are sent; of a cookie the last. */
-    ck_assert_str_eq(carried("https://a.example"),
-                     "X-Empty;|x-a: seeds|X-AB: all|h=1");
     credentials_free(c);
 }
 
@@ -427,29 +313,4 @@ TEST(a_seed_whose_redirect_loses_its_secrets_is_warned_of_once)
     add_seed("http://a.example/");
     ck_assert_str_ne(warned("http://a.example", "https://a.example"), "");
     credentials_free(c);
-}
-
-TEST(lines_that_are_no_fields_are_recorded_as_they_are)
-{
-    char line[600] = "";
-    struct buf out;
-
-    make(&(struct credentials_options){.cookie = "k=v"});
-    buf_init(&out, 4096);
-    credentials_redact(c, bytes_of_str("no colon\r\n: no name\r\ncookie:"),
-                       &out);
-    ck_assert_str_eq(buf_str(&out),
-                     "no colon\r\n: no name\r\ncookie: redacted\r\n");
-    /* A name this long is never ours, but may be a trick. */
-    for (size_t len = 256; len <= 257; len++) {
-        memset(line, 'x', len);
-        strcpy(line + len, ": 1\r\n");
-        buf_clear(&out);
-        credentials_redact(c, bytes_of_str(line), &out);
-        ck_assert(bytes_ends_with(buf_bytes(&out),
-                                  len == 256 ? "x: 1\r\n" : "x: redacted\r\n"));
-    }
-    buf_fini(&out);
-    credentials_free(c);
-    credentials_free(NULL);
 }

@@ -108,72 +108,6 @@ TEST(a_request_says_who_asks_and_what_is_understood)
     ck_assert_uint_eq(result.response->status, 200);
 }
 
-TEST(what_is_known_of_a_response)
-{
-    int64_t before = clock_mono();
-
-    (void)ask("h1.test", "/html");
-    ck_assert_uint_eq(result.response->status, 200);
-    ck_assert(bytes_is(result.body, "0123456789"));
-    ck_assert_uint_eq(result.body_bytes, 10);
-    ck_assert_uint_eq(result.wire_bytes, strlen(routes[5].response));
-    ck_assert_uint_eq(atomic_load(&counters.wire_bytes), result.wire_bytes);
-    ck_assert_uint_eq(atomic_load(&counters.requests), 1);
-    ck_assert_int_eq(result.started_wall_ms, 4711);
-    ck_assert_int_ge(result.started, before);
-    ck_assert_int_gt(result.ended, result.started);
-    ck_assert_int_gt(result.connect_ns, 0);
-    ck_assert_int_ge(result.first_byte_ns, result.connect_ns);
-    ck_assert_int_le(result.first_byte_ns, result.ended - result.started);
-    ck_assert_str_eq(result.ip, "127.0.0.1");
-    ck_assert_str_eq(result.error, "");
-    ck_assert(!result.http2 && !result.decoded && !result.transient);
-    ck_assert(!result.unknown_coding);
-    ck_assert_int_eq(result.cut, FETCH_WHOLE);
-    ck_assert_uint_eq(result.request.len, 0); /* no records are wanted */
-    (void)ask("h1.test", "/html");
-    ck_assert_int_eq(result.connect_ns, -1); /* the connection was there */
-    (void)ask("h1.test", "/moved");          /* is not followed */
-    ck_assert_uint_eq(result.response->status, 302);
-    ck_assert_uint_eq(routes[0].asked, 0);
-    ck_assert_uint_eq(result.body_bytes, 0);
-}
-
-static bool swallow(void *ctx, const struct response *a, struct bytes octets)
-{
-    (void)a;
-    *(size_t *)ctx += octets.len;
-    return true;
-}
-
-TEST(a_streamed_page_is_kept_as_far_as_asked_and_says_so)
-{
-    size_t got = 0;
-
-    order.take = swallow;
-    order.take_ctx = &got;
-    order.body_most = 4;
-    (void)ask("h1.test", "/html");
-    ck_assert_int_eq(result.end, FETCH_ANSWERED);
-    ck_assert_int_eq(result.cut, FETCH_TOO_LONG); /* of what is kept */
-    ck_assert(bytes_is(result.body, "0123"));
-    ck_assert_uint_eq(result.body_bytes, 10);
-    ck_assert_uint_eq(got, 10);
-    order.body_most = 10;
-    (void)ask("h1.test", "/html");
-    ck_assert_int_eq(result.cut, FETCH_WHOLE);
-    (void)ask("h1.test", "/a"); /* no HTML: nothing of it is kept */
-    ck_assert_uint_eq(result.body.len, 0);
-    ck_assert_uint_eq(result.body_bytes, 2);
-    ck_assert_int_eq(result.cut, FETCH_WHOLE);
-    order.take = NULL;
-    order.body_most = 9;
-    (void)ask("h1.test", "/html");
-    ck_assert_int_eq(result.end, FETCH_CUT_LENGTH);
-    ck_assert_int_eq(result.cut, FETCH_TOO_LONG);
-    ck_assert_uint_eq(result.body_bytes, 9);
-}
-
 /* On the same handles, one after the other. */
 TEST(secrets_go_to_their_origin_and_not_to_the_next)
 {
@@ -222,18 +156,6 @@ TEST(secrets_go_to_their_origin_and_not_to_the_next)
     }
 }
 
-TEST(a_jar_is_used_by_its_sites_alone)
-{
-    o.jar = cookie_jar_new();
-    cookie_jar_add_site(o.jar, bytes_of_str("h1.test"));
-    ck_assert(!has(ask("h1.test", "/cookie"), "Cookie"));
-    ck_assert(cookie_jar_is_changed(o.jar));
-    ck_assert(has(ask("h1.test", "/a"), "\r\nCookie: k=jar\r\n"));
-    ck_assert(!has(ask("h2.test", "/cookie"), "Cookie"));
-    ck_assert(!has(ask("h2.test", "/a"), "Cookie"));
-    ck_assert(has(ask("h1.test", "/a"), "\r\nCookie: k=jar\r\n"));
-}
-
 /* The environment is ignored, and so is its list of exceptions. */
 TEST(a_proxy_is_asked_for_whole_urls)
 {
@@ -252,20 +174,4 @@ TEST(a_proxy_is_asked_for_whole_urls)
     ck_assert(has(server.head, "GET http://h2.test:1/a HTTP/1.1\r\n"));
     unsetenv("no_proxy");
     unsetenv("NO_PROXY");
-}
-
-/* In the pool's memory, and back when the result is no longer needed. */
-TEST(a_result_holds_its_memory_until_it_is_recycled)
-{
-    (void)ask("h1.test", "/html");
-    ck_assert_uint_ge(body_pool_used(o.bodies), 10);
-    fetch_set_recycle(set, last);
-    last = NULL;
-    ck_assert_uint_eq(body_pool_used(o.bodies), 0);
-    (void)ask("h1.test", "/moved");
-    ck_assert_uint_eq(body_pool_used(o.bodies), 0);
-    order.keep_all = true;
-    (void)ask("h1.test", "/missing"); /* 404, without a body */
-    ck_assert_uint_eq(result.response->status, 404);
-    ck_assert_uint_eq(result.body.len, 0);
 }

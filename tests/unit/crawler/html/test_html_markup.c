@@ -66,26 +66,6 @@ TEST(every_octet_comes_back)
     }
 }
 
-/* Values are looked at in blocks, whose edges may be anywhere. */
-TEST(an_octet_is_seen_wherever_it_stands)
-{
-    char in[41];
-
-    for (size_t n = 1; n <= sizeof in; n++) {
-        memset(in, '~', sizeof in);
-        ck_assert(html_markup_is_same(bytes_of(in, n)));
-        for (size_t at = 0; at < sizeof in; at++) {
-            in[at] = "&\"<\\\n\x7f\xff"[(n + at) % 8]; /* or zero */
-            ck_assert_int_eq(html_markup_is_same(bytes_of(in, n)), at >= n);
-            buf_clear(&written);
-            html_markup_write(&written, bytes_of(in, n));
-            ck_assert_int_eq(bytes_equal(buf_bytes(&written), bytes_of(in, n)),
-                             at >= n);
-            in[at] = '~';
-        }
-    }
-}
-
 TEST(a_value_too_long_for_libxml2_is_empty)
 {
     size_t most = MARKUP_VALUE_MOST / 3;

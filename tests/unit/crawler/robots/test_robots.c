@@ -291,13 +291,3 @@ TEST(names_the_line_that_decided)
     ck_assert_uint_eq(line.len, 0);
     robots_free(r);
 }
-
-TEST(allow_all_is_what_it_says)
-{
-    struct robots *all = robots_allow_all();
-
-    ck_assert(robots_allows(all, bytes_of_str("/a"), NULL));
-    ck_assert_double_eq(robots_crawl_delay(all), -1);
-    robots_free(all);
-    robots_free(NULL);
-}

@@ -87,40 +87,6 @@ static struct robots_cache *cache_with_rules(void)
     return c;
 }
 
-TEST(asks_for_one_fetch_and_holds_the_rest_back)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-    struct robots_answer a;
-
-    ck_assert_int_eq(verdict(c, "/x", T0), ROBOTS_FETCH);
-    ck_assert_int_eq(verdict(c, "/y", T0), ROBOTS_FETCHING);
-    ck_assert_ptr_null(robots_cache_rules(c, bytes_of_str(origin_a)));
-    fetched(c, 200, keep_out, T0 + SECOND);
-    a = ask(c, origin_a, "/private/1", T0 + SECOND);
-    ck_assert_int_eq(a.verdict, ROBOTS_DENIED);
-    ck_assert(bytes_is(a.line, "Disallow: /private"));
-    ck_assert_double_eq(a.crawl_delay, 2);
-    ck_assert(!a.stale);
-    a = ask(c, origin_a, "/public", T0 + SECOND);
-    ck_assert_int_eq(a.verdict, ROBOTS_ALLOWED);
-    ck_assert_uint_eq(a.line.len, 0);
-    ck_assert_uint_eq(robots_sitemap_count(
-                          robots_cache_rules(c, bytes_of_str(origin_a))),
-                      1);
-    robots_cache_free(c);
-}
-
-TEST(a_fetch_not_carried_out_is_asked_for_again)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-
-    ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_FETCH);
-    robots_cache_gave_up(c, bytes_of_str(origin_a));
-    ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_FETCH);
-    ck_assert_uint_eq(ask(c, origin_a, "/", T0).failures, 0);
-    robots_cache_free(c);
-}
-
 TEST(one_file_per_scheme_host_and_port)
 {
     struct robots_cache *c = cache_with_rules();
@@ -161,16 +127,6 @@ TEST(rfc9309_2_3_1_what_each_status_means)
     }
 }
 
-TEST(an_empty_answer_allows_all)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-
-    verdict(c, "/private", T0);
-    fetched(c, 204, NULL, T0);
-    ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_ALLOWED);
-    robots_cache_free(c);
-}
-
 TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
 {
     static const struct {
@@ -201,94 +157,6 @@ TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
                       "%s", t[i].cache_control);
         robots_cache_free(c);
     }
-}
-
-/* A page waits for its host's delay, perhaps for longer than the copy is fresh;
- * it must not wait for another copy then, or it would wait for ever. */
-TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-    int64_t now = T0;
-
-    for (int pages = 0; pages < 5; pages++) {
-        ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
-        fetched_for(c, keep_out, "max-age=1", now);
-        ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_ALLOWED);
-        ck_assert_int_eq(verdict(c, "/x", now + MINUTE), ROBOTS_ALLOWED);
-        now += 2 * MINUTE;
-    }
-    /* But for no longer than a day. */
-    ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
-    fetched_for(c, keep_out, "max-age=1", now);
-    ck_assert_int_eq(verdict(c, "/x", now + DAY), ROBOTS_FETCH);
-    robots_cache_free(c);
-}
-
-TEST(a_missing_file_is_asked_for_again_after_a_day)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-
-    verdict(c, "/private", T0);
-    fetched(c, 404, NULL, T0);
-    use_up(c, T0);
-    ck_assert_int_eq(verdict(c, "/private", T0 + DAY - 1), ROBOTS_ALLOWED);
-    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_FETCH);
-    fetched(c, 200, keep_out, T0 + DAY);
-    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_DENIED);
-    robots_cache_free(c);
-}
-
-/* The frontier lengthens the pauses of a host whose rules are missing. */
-TEST(unreachable_means_not_now_for_half_the_retry_delay)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-    int64_t now = T0;
-    const int64_t wait = SECOND / 2;
-
-    for (uint32_t n = 1; n < 20; n++) {
-        struct robots_answer a;
-
-        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
-        fetched(c, n % 2 == 0 ? 503 : 0, NULL, now);
-        a = ask(c, origin_a, "/", now);
-        ck_assert_int_eq(a.verdict, ROBOTS_WAIT);
-        ck_assert_int_eq(a.until_ms - now, wait);
-        ck_assert_uint_eq(a.failures, n);
-        ck_assert_int_eq(verdict(c, "/", now + wait - 1), ROBOTS_WAIT);
-        now += wait;
-    }
-    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
-    fetched(c, 200, keep_out, now);
-    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_ALLOWED);
-    ck_assert_uint_eq(ask(c, origin_a, "/", now).failures, 0);
-    /* Back-off starts again. */
-    now += DAY;
-    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
-    fetched(c, 500, NULL, now);
-    use_up(c, now);
-    ck_assert_int_eq(verdict(c, "/", now + SECOND), ROBOTS_FETCH);
-    robots_cache_free(c);
-}
-
-/* The URL is fetched after its host's delay, however long that is. */
-TEST(where_rules_are_only_noted_nobody_waits_for_a_missing_file)
-{
-    const struct robots_cache_options o = {.agent = "urlweir/1.0",
-                                           .memory = 1 << 20,
-                                           .retry_delay_ms = SECOND,
-                                           .noted_only = true};
-    struct robots_cache *c = robots_cache_new(&o);
-    int64_t now = T0;
-
-    for (int64_t pause = SECOND; pause < HOUR; pause *= 2) {
-        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
-        fetched(c, 503, NULL, now);
-        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_WAIT);
-        now += 2 * HOUR;
-        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_WAIT);
-    }
-    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
-    robots_cache_free(c);
 }
 
 TEST(a_longer_retry_after_counts_instead_up_to_a_day)
@@ -339,36 +207,6 @@ TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
     ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_FETCH);
     fetched(c, 200, "User-agent: *\nDisallow: /", now + HOUR);
     ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_DENIED);
-    robots_cache_free(c);
-}
-
-TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
-{
-    struct robots_cache *c = cache_with_rules();
-    int64_t now = T0 + DAY;
-    struct robots_answer a;
-
-    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
-    fetched(c, 503, NULL, now);
-    a = ask(c, origin_a, "/private", now);
-    ck_assert_int_eq(a.verdict, ROBOTS_DENIED);
-    ck_assert(a.stale);
-    ck_assert_uint_eq(a.failures, 1);
-    ck_assert_int_eq(verdict(c, "/public", now), ROBOTS_ALLOWED);
-    ck_assert_int_eq(verdict(c, "/public", now + SECOND), ROBOTS_FETCH);
-    fetched(c, 0, NULL, now + SECOND);
-    ck_assert_int_eq(verdict(c, "/private", now + SECOND), ROBOTS_DENIED);
-    /* However long it takes. */
-    now += 60 * DAY;
-    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
-    fetched(c, 0, NULL, now);
-    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_DENIED);
-    ck_assert_int_eq(verdict(c, "/public", now), ROBOTS_ALLOWED);
-    /* A 404 is a response. */
-    now += HOUR;
-    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
-    fetched(c, 404, NULL, now);
-    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_ALLOWED);
     robots_cache_free(c);
 }
 
@@ -441,83 +279,7 @@ TEST(memory_is_bounded_and_the_longest_unasked_go_first)
     robots_cache_free(c);
 }
 
-TEST(what_is_being_fetched_is_not_forgotten)
-{
-    struct robots_cache *c = cache_of(1);
-
-    ck_assert_int_eq(ask(c, "http://a", "/", T0).verdict, ROBOTS_FETCH);
-    ck_assert_int_eq(ask(c, "http://b", "/", T0).verdict, ROBOTS_FETCH);
-    ck_assert_int_eq(ask(c, "http://a", "/", T0).verdict, ROBOTS_FETCHING);
-    ck_assert_int_eq(ask(c, "http://b", "/", T0).verdict, ROBOTS_FETCHING);
-    robots_cache_free(c);
-}
-
 /* ---- across a restart -----------------------------------------------------*/
-
-TEST(a_kept_row_gives_the_same_answers_after_a_restart)
-{
-    struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
-    const struct robots_fetch f = {.http_status = 200,
-                                   .body = bytes_of_str(keep_out),
-                                   .cache_control =
-                                       bytes_of_str("max-age=7200")};
-    struct robots_row row;
-
-    verdict(c, "/", T0);
-    ck_assert(tell(c, origin_a, &f, T0, &row));
-    ck_assert(bytes_is(row.origin, origin_a));
-    ck_assert_int_eq(row.fetched_at_ms, T0);
-    ck_assert_int_eq(row.expires_at_ms, T0 + 2 * HOUR);
-    ck_assert_int_eq(row.unreachable_since_ms, 0);
-    ck_assert_uint_eq(row.http_status, 200);
-    ck_assert(bytes_is(row.body, keep_out));
-    robots_cache_restore(after, &row);
-    ck_assert_int_eq(verdict(after, "/private", T0 + HOUR), ROBOTS_DENIED);
-    ck_assert_int_eq(verdict(after, "/private", T0 + 2 * HOUR), ROBOTS_FETCH);
-    fetched(after, 503, NULL, T0 + 2 * HOUR);
-    ck_assert_int_eq(verdict(after, "/private", T0 + 2 * HOUR), ROBOTS_DENIED);
-    robots_cache_free(c);
-    robots_cache_free(after);
-}
-
-TEST(a_kept_404_allows_all_after_a_restart)
-{
-    struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
-    const struct robots_fetch f = {.http_status = 404,
-                                   .body = bytes_of_str(keep_out)};
-    struct robots_row row;
-
-    verdict(c, "/", T0);
-    ck_assert(tell(c, origin_a, &f, T0, &row));
-    ck_assert_uint_eq(row.body.len, 0);
-    robots_cache_restore(after, &row);
-    ck_assert_int_eq(verdict(after, "/private", T0 + HOUR), ROBOTS_ALLOWED);
-    robots_cache_free(c);
-    robots_cache_free(after);
-}
-
-TEST(an_unreachable_origin_stays_so_across_a_restart)
-{
-    struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
-    const struct robots_fetch f = {.http_status = 503};
-    struct robots_row row;
-
-    verdict(c, "/", T0);
-    tell(c, origin_a, &f, T0, NULL);
-    verdict(c, "/", T0 + SECOND);
-    ck_assert(tell(c, origin_a, &f, T0 + SECOND, &row));
-    ck_assert_int_eq(row.unreachable_since_ms, T0);
-    robots_cache_restore(after, &row);
-    ck_assert_int_eq(verdict(after, "/", T0 + SECOND), ROBOTS_WAIT);
-    ck_assert_int_eq(verdict(after, "/", T0 + 2 * SECOND), ROBOTS_FETCH);
-    fetched(after, 503, NULL, T0 + 2 * SECOND);
-    /* The thirty days go on too. */
-    ck_assert_int_eq(verdict(after, "/", T0 + 30 * DAY), ROBOTS_FETCH);
-    fetched(after, 503, NULL, T0 + 30 * DAY);
-    ck_assert_int_eq(verdict(after, "/", T0 + 30 * DAY), ROBOTS_ALLOWED);
-    robots_cache_free(c);
-    robots_cache_free(after);
-}
 
 TEST(a_stored_copy_is_not_replaced_by_a_failure)
 {
@@ -540,44 +302,6 @@ TEST(a_restored_row_does_not_replace_what_is_known)
 
     robots_cache_restore(c, &row);
     ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_DENIED);
-    robots_cache_free(c);
-}
-
-/* Another process has fetched it since. */
-TEST(a_restored_row_replaces_what_is_older)
-{
-    struct robots_cache *c = cache_with_rules();
-    struct robots_row row = {.origin = bytes_of_str(origin_a),
-                             .fetched_at_ms = T0 + DAY,
-                             .expires_at_ms = T0 + 2 * DAY,
-                             .http_status = 404};
-
-    verdict(c, "/private", T0); /* the answers that the fetch owed */
-    verdict(c, "/private", T0);
-    robots_cache_restore(c, &row);
-    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_ALLOWED);
-    ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCH);
-    row.fetched_at_ms = T0 + 2 * DAY; /* its own fetch is under way */
-    row.expires_at_ms = T0 + 3 * DAY;
-    robots_cache_restore(c, &row);
-    ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCHING);
-    robots_cache_free(c);
-}
-
-TEST(a_restored_row_replaces_a_failure)
-{
-    struct robots_cache *c = cache_with_rules();
-    const struct robots_fetch f = {.http_status = 0};
-    struct robots_row row = {.origin = bytes_of_str(origin_a),
-                             .fetched_at_ms = T0 + DAY + 1,
-                             .expires_at_ms = T0 + 2 * DAY,
-                             .http_status = 404};
-
-    verdict(c, "/", T0 + DAY);
-    ck_assert(!tell(c, origin_a, &f, T0 + DAY, &row));
-    robots_cache_restore(c, &row);
-    ck_assert_int_eq(verdict(c, "/private", T0 + DAY + 1), ROBOTS_ALLOWED);
-    ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCH);
     robots_cache_free(c);
 }
 
@@ -748,30 +472,6 @@ TEST(with_no_memory_the_one_in_use_is_still_known)
     robots_cache_free(c);
 }
 
-/* Larger rules take more memory, smaller ones give it back. */
-TEST(new_rules_take_the_memory_of_the_old_ones)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-    size_t small, large;
-    struct buf body;
-
-    buf_init(&body, 1 << 20);
-    learn(c, origin_a, keep_out);
-    small = robots_cache_memory(c);
-    buf_add_str(&body, keep_out);
-    for (int i = 0; i < 1000; i++)
-        buf_addf(&body, "Disallow: /%d\n", i);
-    fetched(c, 200, buf_str(&body), T0);
-    large = robots_cache_memory(c);
-    ck_assert_uint_gt(large, small + 1000 * 20);
-    fetched(c, 200, keep_out, T0);
-    ck_assert_uint_eq(robots_cache_memory(c), small);
-    fetched(c, 404, NULL, T0);
-    ck_assert_uint_lt(robots_cache_memory(c), small);
-    buf_fini(&body);
-    robots_cache_free(c);
-}
-
 TEST(the_row_to_store_says_what_came)
 {
     static const struct {
@@ -811,22 +511,6 @@ TEST(the_row_to_store_says_what_came)
     }
 }
 
-/* A clock that was set back since must not make it unreachable for longer. */
-TEST(an_origin_that_fails_before_it_failed_begins_anew)
-{
-    struct robots_cache *c = cache_of(1 << 20);
-    struct robots_fetch f = {.http_status = 503};
-    struct robots_row row;
-
-    ck_assert(tell(c, origin_a, &f, T0, &row));
-    ck_assert_int_eq(row.unreachable_since_ms, T0);
-    ck_assert(tell(c, origin_a, &f, T0 + DAY, &row));
-    ck_assert_int_eq(row.unreachable_since_ms, T0);
-    ck_assert(tell(c, origin_a, &f, T0 - DAY, &row));
-    ck_assert_int_eq(row.unreachable_since_ms, T0 - DAY);
-    robots_cache_free(c);
-}
-
 /* The back-off goes on from what was stored, if that is possible at all. */
 TEST(a_stored_wait_goes_on_unless_it_is_nonsense)
 {
@@ -854,23 +538,4 @@ TEST(a_stored_wait_goes_on_unless_it_is_nonsense)
         ck_assert_uint_gt(robots_cache_memory(c), 0);
         robots_cache_free(c);
     }
-}
-
-/* With a copy the pauses double, to an hour at most. */
-TEST(with_a_copy_pauses_double_up_to_an_hour)
-{
-    struct robots_cache *c = cache_with_rules();
-    int64_t now = T0 + DAY, pause = SECOND;
-
-    for (int i = 0; i < 16; i++) {
-        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
-        fetched(c, 503, NULL, now);
-        use_up(c, now);
-        ck_assert_int_lt(verdict(c, "/", now + pause - 1), ROBOTS_FETCH);
-        ck_assert(ask(c, origin_a, "/", now).stale);
-        now += pause;
-        pause = pause * 2 < HOUR ? pause * 2 : HOUR;
-    }
-    ck_assert_int_eq(pause, HOUR);
-    robots_cache_free(c);
 }

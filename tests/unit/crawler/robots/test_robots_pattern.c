@@ -122,23 +122,6 @@ TEST(ours_octets_a_url_cannot_hold_equal_their_percent_form)
 
 /* ---- sizes ----------------------------------------------------------------*/
 
-TEST(a_long_rule_is_matched_whole)
-{
-    char *file = xmalloc(400000), *path = xmalloc(400000);
-
-    memset(file, 'a', 399999);
-    memcpy(file, "User-agent: *\nDisallow: /", 25);
-    file[399999] = '\0';
-    memset(path, 'a', 399999);
-    path[0] = '/';
-    path[399999] = '\0';
-    ck_assert(!allows(file, "a", path));
-    path[300000] = 'b';
-    ck_assert(allows(file, "a", path));
-    free(file);
-    free(path);
-}
-
 static void append_many(char *to, char c, size_t n)
 {
     to += strlen(to);

@@ -24,22 +24,6 @@ TEST(connections_have_the_memory_that_the_engine_does_not_use)
     ck_assert_int_eq(connection_budget_most(&b, 1, 0), all);
 }
 
-TEST(connections_without_tls_cost_less_and_a_mixture_between)
-{
-    struct connection_budget b;
-
-    connection_budget_init(&b, 64 * MIB, MIB, 1 << 20, 1);
-    ck_assert_int_eq(connection_budget_most(&b, 0, 7),
-                     (long)(64 * MIB / CONNECTION_COST_PLAIN));
-    ck_assert_int_lt(connection_budget_most(&b, 1, 1),
-                     connection_budget_most(&b, 0, 1));
-    ck_assert_int_gt(connection_budget_most(&b, 1, 1),
-                     connection_budget_most(&b, 1, 0));
-    /* before the first one, each counts as the expensive kind */
-    ck_assert_int_eq(connection_budget_most(&b, 0, 0),
-                     connection_budget_most(&b, 1, 0));
-}
-
 TEST(half_of_the_descriptors_are_for_connections_and_one_always_goes)
 {
     struct connection_budget b;
@@ -74,37 +58,6 @@ TEST(a_budget_has_a_least_and_a_most)
     /* libcurl walks them, so there is an end to it */
     connection_budget_init(&b, UINT64_MAX, 0, UINT64_MAX, 1);
     ck_assert_int_eq(connection_budget_most(&b, 0, 1), 65536);
-}
-
-TEST(transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies)
-{
-    const uint64_t cost = CONNECTION_COST_TLS + TRANSFER_COST;
-    struct connection_budget b;
-
-    connection_budget_init(&b, 320 * MIB, 4 * MIB, 1 << 20, 2);
-    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 128 * MIB),
-                      (320 + 64) * MIB / cost);
-    ck_assert_uint_gt(connection_budget_transfers(&b, 0, 1, 128 * MIB),
-                      (320 + 64) * MIB / cost);
-    connection_budget_update(&b, 320 * MIB); /* the engine has grown */
-    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 128 * MIB),
-                      (4 + 64) * MIB / cost);
-    connection_budget_init(&b, 320 * MIB, 4 * MIB, 1024, 2);
-    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 128 * MIB), 512);
-    connection_budget_init(&b, 0, 0, 4, 2); /* there are always some */
-    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 0), 64);
-}
-
-TEST(transfers_beyond_the_memory_that_is_left_are_charged_to_bodies)
-{
-    const uint64_t cost = CONNECTION_COST_PLAIN + TRANSFER_COST;
-    struct connection_budget b;
-
-    connection_budget_init(&b, 100 * cost, 10 * cost, 1 << 20, 2);
-    ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 100), 0);
-    ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 101), cost);
-    connection_budget_update(&b, 60 * cost);
-    ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 101), 61 * cost);
 }
 
 Suite *suite_connection_budget(void);

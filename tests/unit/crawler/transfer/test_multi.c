@@ -168,37 +168,6 @@ TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
     set_down();
 }
 
-TEST(a_transfer_knows_what_became_of_it)
-{
-    struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
-    struct connection_counts counts = {.opened = 0};
-    struct in_hand_slot slot = {.id = 0};
-    const struct multi_options o = {.counts = &counts, .in_hand = &slot};
-    struct transfer *t;
-
-    set_up(routes, 2, &o);
-    transfers[0].connected = transfers[0].refused = transfers[0].crowded = true;
-    begin_one(0, "/held"); /* so that curl has to wait for the response */
-    ck_assert(!transfers[0].connected);
-    while (routes[1].asked == 0)
-        multi_turn(multi, clock_mono() + NS_PER_MS);
-    tiny_let_go(&server, &routes[1]);
-    ck_assert_int_eq(run_one(&t), CURLE_OK);
-    ck_assert(transfers[0].connected && transfers[0].permitted);
-    ck_assert(!transfers[0].refused && !transfers[0].crowded);
-    ck_assert_int_ge(transfers[0].fd, 0);
-    ck_assert_uint_eq(atomic_load(&slot.id), 100);
-    ck_assert_uint_eq(atomic_load(&slot.doing), IN_HAND_TRANSFER);
-    ck_assert_uint_eq(atomic_load(&counts.opened), 1);
-    fetch_one(0); /* on the same connection */
-    ck_assert_uint_eq(atomic_load(&counts.opened), 1);
-    fetch_one(3);
-    ck_assert_uint_eq(atomic_load(&slot.id), 103);
-    ck_assert_uint_eq(atomic_load(&counts.opened), 2);
-    ck_assert_uint_eq(server.connections, 2);
-    set_down();
-}
-
 TEST(an_address_that_is_refused_gets_no_socket)
 {
     struct route route = {"/", KEPT};
@@ -219,25 +188,6 @@ TEST(an_address_that_is_refused_gets_no_socket)
     set_down();
     guard_free(guard);
     buf_fini(&error);
-}
-
-TEST(an_aborted_transfer_leaves_no_trace)
-{
-    struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
-    const struct multi_options o = {.guard = NULL};
-    CURLcode code;
-
-    set_up(routes, 2, &o);
-    begin_one(1, "/held");
-    ck_assert(transfers[1].busy);
-    while (server.requests == 0)
-        multi_turn(multi, clock_mono() + NS_PER_MS);
-    multi_abort(multi, &transfers[1]);
-    ck_assert(!transfers[1].busy);
-    ck_assert_ptr_null(multi_next_ended(multi, &code));
-    tiny_let_go(&server, &routes[1]);
-    fetch_one(1);
-    set_down();
 }
 
 /* When memory becomes scarce, idle connections are closed, and no others. */
@@ -336,46 +286,6 @@ TEST(an_idle_connection_makes_way_for_another_host)
         fetch_one(i); /* each closes the one before */
     ck_assert_uint_eq(server.connections, 4);
     ck_assert_uint_le(server.open_most, 1);
-    set_down();
-    ip_limit_free(o.ip_limit);
-}
-
-TEST(a_turn_waits_until_its_time_and_not_longer_when_woken)
-{
-    const struct multi_options o = {.guard = NULL};
-    int64_t before;
-
-    set_up(NULL, 0, &o);
-    for (int i = 0; i < 5; i++) {
-        before = clock_mono();
-        multi_turn(multi, before + 3 * NS_PER_MS + 1);
-        ck_assert_int_ge(clock_mono() - before, 3 * NS_PER_MS + 1);
-    }
-    multi_turn(multi, clock_mono() - 1); /* past: at once */
-    multi_wake(multi);
-    multi_wake(multi);
-    multi_turn(multi, clock_mono() + 3600 * NS_PER_S);
-    before = clock_mono();
-    multi_turn(multi, before + 20 * NS_PER_MS);
-    ck_assert_int_ge(clock_mono() - before, 20 * NS_PER_MS);
-    set_down();
-}
-
-/* Nobody listens there, or there is no such protocol on this machine. */
-TEST(a_connection_that_fails_gives_its_place_back)
-{
-    struct multi_options o = {.ip_limit = ip_limit_new(1)};
-    static const char *const urls[] = {"http://[::1]:1/",
-                                       "http://127.0.0.1:1/"};
-    struct transfer *t;
-
-    set_up(NULL, 0, &o);
-    for (int i = 0; i < 6; i++) {
-        curl_easy_setopt(transfers[i].easy, CURLOPT_URL, urls[i % 2]);
-        multi_start(multi, &transfers[i]);
-        ck_assert_int_eq(run_one(&t), CURLE_COULDNT_CONNECT);
-        ck_assert(!t->crowded && !t->refused && t->permitted);
-    }
     set_down();
     ip_limit_free(o.ip_limit);
 }

@@ -3,8 +3,6 @@
  * number of the defect (docs/decisions/service-store.md). */
 #include "tests/unit/service/service_rig.h"
 
-#define NOW_S ((uint64_t)(RIG_NOW / 1000))
-
 TEST(contract_3_1_names_are_any_utf8_and_what_is_stored_is_served)
 {
     static const char *const names[] = {"_",          "_DEFAULT_",
@@ -17,26 +15,6 @@ TEST(contract_3_1_names_are_any_utf8_and_what_is_stored_is_served)
         SAME(discover(&r, names[i], names[i], names[i]), FRONTIER_ACK_OK);
         ck_assert_str_eq(get_urls(&r, names[i], "", 0, 0, 0), names[i]);
     }
-    service_fini(&r);
-}
-
-TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
-{
-    struct service_rig r;
-    uint64_t gone;
-
-    service_make(&r);
-    discover(&r, "crawl1", "k", "u");
-    know(&r, "crawl1", "k2", "done", 0);
-    discover(&r, "crawl10", "k", "u");
-    SAME(control(&r, FRONTIER_DELETE_CRAWL, "crawl1", "", 0, &gone), STATUS_OK);
-    SAME(gone, 2);
-    SAME(get_counts(&r, "crawl1", "").queues, 0);
-    SAME(get_counts(&r, "crawl10", "").active, 1);
-    SAME(discover(&r, "crawl1", "k", "u"), FRONTIER_ACK_OK);
-    service_restart(&r);
-    SAME(get_counts(&r, "crawl1", "").active, 1);
-    ck_assert_str_eq(get_urls(&r, "crawl1", "", 0, 0, 0), "u");
     service_fini(&r);
 }
 
@@ -66,30 +44,6 @@ TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
     } while (call.more);
     SAME(n, 1000);
     frontier_call_fini(&call);
-    service_fini(&r);
-}
-
-TEST(contract_3_4_completing_again_changes_no_count_rescheduling_counts_once)
-{
-    struct service_rig r;
-    struct url_counts c;
-
-    service_make(&r);
-    for (int i = 0; i < 3; i++)
-        know(&r, "c", "k", "u", 0);
-    c = get_counts(&r, "c", "k");
-    SAME(c.completed, 1);
-    SAME(c.active, 0);
-    for (int i = 0; i < 3; i++)
-        know(&r, "c", "k", "u", NOW_S);
-    c = get_counts(&r, "c", "k");
-    SAME(c.completed, 0);
-    SAME(c.active, 1);
-    service_restart(&r);
-    c = get_counts(&r, "c", "");
-    SAME(c.completed, 0);
-    SAME(c.active, 1);
-    ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "u");
     service_fini(&r);
 }
 
@@ -137,39 +91,6 @@ TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
     SAME(control(&r, FRONTIER_SET_DELAY, "c", "k", 1, NULL) != STATUS_OK, true);
     ck_assert_int_ne(frontier_service_close(r.s), STATUS_OK);
     scratch_remove(&r.at);
-}
-
-TEST(contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart)
-{
-    struct service_rig r;
-
-    service_make(&r);
-    SAME(control(&r, FRONTIER_SET_DELAY, "", "", 2, NULL), STATUS_OK);
-    discover(&r, "c", "delayed", "a1");
-    discover(&r, "c", "delayed", "a2");
-    discover(&r, "c", "blocked", "b");
-    know(&r, "c", "limited", "done", 0);
-    discover(&r, "c", "limited", "l");
-    SAME(control(&r, FRONTIER_SET_DELAY, "c", "delayed", 10, NULL), STATUS_OK);
-    SAME(control(&r, FRONTIER_BLOCK_QUEUE, "c", "blocked", NOW_S + 20, NULL),
-         STATUS_OK);
-    SAME(control(&r, FRONTIER_SET_LIMIT, "c", "limited", 1, NULL), STATUS_OK);
-    ck_assert_str_eq(get_urls(&r, "c", "", 1, 0, 15), "a1");
-    SAME(control(&r, FRONTIER_SET_ACTIVE, "", "", 0, NULL), STATUS_OK);
-    service_restart(&r);
-    ck_assert_str_eq(get_urls(&r, "c", "", 1, 0, 15), "");
-    SAME(control(&r, FRONTIER_SET_ACTIVE, "", "", 1, NULL), STATUS_OK);
-    SAME(get_counts(&r, "c", "").leased, 1);
-    pass(&r, 9999);
-    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "");
-    pass(&r, 1);
-    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "a2"); /* a1 is held */
-    pass(&r, 11000);
-    service_restart(&r);
-    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "b a1");
-    SAME(control(&r, FRONTIER_SET_LIMIT, "c", "limited", 0, NULL), STATUS_OK);
-    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "l");
-    service_fini(&r);
 }
 
 TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)

@@ -144,28 +144,3 @@ TEST(
     ck_assert_str_eq(queue_names(&r, 1, 2, true), "b done");
     service_fini(&r);
 }
-
-TEST(contract_2_stats_count_leased_and_future_ones_and_finished_queues)
-{
-    struct service_rig r;
-    struct url_counts c;
-
-    service_make(&r);
-    discover(&r, "c", "a", "u1");
-    discover(&r, "c", "a", "u2");
-    know(&r, "c", "b", "later", NOW_S + 1000);
-    know(&r, "c", "done", "u", 0);
-    get_urls(&r, "c", "a", 1, 1, 30);
-    c = get_counts(&r, "c", "");
-    SAME(c.active, 3);
-    SAME(c.leased, 1);
-    SAME(c.completed, 1);
-    SAME(c.queues, 3);
-    SAME(c.active_queues, 2);
-    c = get_counts(&r, "c", "a");
-    SAME(c.active, 2);
-    SAME(c.queues, 1);
-    c = get_counts(&r, "nobody", "");
-    SAME(c.active + c.completed + c.queues, 0);
-    service_fini(&r);
-}

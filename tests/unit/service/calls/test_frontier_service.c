@@ -4,37 +4,6 @@
 #include "base/clock.h"
 #include "tests/unit/service/service_rig.h"
 
-TEST(ours_a_lease_can_be_settled_by_its_number_also_after_a_restart)
-{
-    struct service_rig r;
-    struct frontier_call call = service_new(FRONTIER_GET);
-    uint64_t lease;
-
-    service_make(&r);
-    discover(&r, "c", "k", "u");
-    call.in.get = (struct frontier_get){.any_crawl = true};
-    service_call(&r, &call);
-    lease = call.urls[0].lease;
-    frontier_call_fini(&call);
-    service_restart(&r);
-    call = service_new(FRONTIER_SETTLE);
-    call.in.settle = (struct frontier_settle){.lease = lease,
-                                              .how = URL_SETTLE_EXTEND,
-                                              .seconds = 900};
-    service_call(&r, &call);
-    SAME(call.status, STATUS_OK);
-    pass(&r, 899999);
-    SAME(get_counts(&r, "c", "").leased, 1);
-    call.in.settle = (struct frontier_settle){.lease = lease};
-    service_call(&r, &call);
-    SAME(call.status, STATUS_OK);
-    SAME(get_counts(&r, "c", "").completed, 1);
-    service_call(&r, &call);
-    SAME(call.status, STATUS_NOT_FOUND);
-    frontier_call_fini(&call);
-    service_fini(&r);
-}
-
 TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
 {
     struct service_rig r;

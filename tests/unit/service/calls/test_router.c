@@ -89,44 +89,6 @@ TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
     router_fini(&r);
 }
 
-TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
-{
-    struct router_rig r;
-    struct got sum = {0};
-
-    router_make(&r, true);
-    put_hosts(&r, "theirs", 5);
-    put_hosts(&r, "own0", 5);
-    put_hosts(&r, "own1", 5);
-    for (int i = 0; i < 9; i++) {
-        struct got n = get_any(&r, 1);
-
-        ck_assert_uint_eq(n.all, 1);
-        sum.theirs += n.theirs;
-        sum.own[0] += n.own[0];
-        sum.own[1] += n.own[1];
-    }
-    ck_assert_uint_eq(sum.theirs, 3);
-    ck_assert_uint_eq(sum.own[0], 3);
-    ck_assert_uint_eq(sum.own[1], 3);
-    router_fini(&r);
-}
-
-TEST(queues_of_one_key_in_two_crawls_are_two)
-{
-    struct router_rig r;
-
-    router_make(&r, true);
-    ck_assert_int_eq(put_one(&r, "theirs", "http://h.test/", 1),
-                     FRONTIER_ACK_OK);
-    ck_assert_int_eq(put_one(&r, "others", "http://h.test/", 1),
-                     FRONTIER_ACK_OK);
-    put_hosts(&r, "own0", 5);
-    put_hosts(&r, "own1", 5);
-    ck_assert_uint_eq(get_any(&r, 6).all, 6);
-    router_fini(&r);
-}
-
 TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
 {
     struct router_rig r;
@@ -140,23 +102,6 @@ TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
     ck_assert_uint_eq(n.all, 3030);
     ck_assert_uint_ge(n.parts, 2);
     ck_assert_uint_eq(get_any(&r, 0).all, 0);
-    router_fini(&r);
-}
-
-TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
-{
-    struct router_rig r;
-    struct frontier_call call = service_new(FRONTIER_SET_ACTIVE);
-
-    router_make(&r, true);
-    put_hosts(&r, "theirs", 1);
-    put_hosts(&r, "own0", 1);
-    ask(&r, &call);
-    ck_assert_uint_eq(get_any(&r, 0).all, 0);
-    call.in.active = true;
-    ask(&r, &call);
-    ck_assert_uint_eq(get_any(&r, 0).all, 2);
-    frontier_call_fini(&call);
     router_fini(&r);
 }
 

@@ -257,21 +257,3 @@ TEST(a_stop_ends_the_stream_in_good_order)
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "\r\n0\r\n\r\n"));
     leave(&w);
 }
-
-TEST(those_who_come_and_go_leave_nothing_behind)
-{
-    const struct linger hard = {.l_onoff = 1};
-
-    for (int i = 0; i < 300; i++) {
-        struct watcher w = watch();
-
-        if (i % 3 == 0)
-            read_some(&w);
-        if (i % 2 == 0)
-            setsockopt(w.fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
-        leave(&w);
-        if (i % 50 == 0)
-            http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
-    }
-    http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
-}

@@ -100,35 +100,6 @@ static void waits_until(atomic_int *what, int is)
 #define EXPORT   "/v1/crawls/one/export"
 #define URL(url) "{\"url\":\"" url "\"}"
 
-static bool is_told_503(int fd)
-{
-    char text[100] = "";
-
-    return recv(fd, text, sizeof text - 1, MSG_PEEK | MSG_DONTWAIT) > 0 &&
-           strstr(text, " 503 ") != NULL;
-}
-
-/* A finished report keeps its place among the four until its thread has said
- * so: in that case, asks again. */
-static int begin_report(const char *body)
-{
-    const int64_t until = clock_mono() + 60 * NS_PER_S;
-    const int before = atomic_load(&running);
-    int fd = http_rig_dial(&rig);
-
-    http_rig_post(fd, EXPLAIN, body);
-    while (atomic_load(&running) == before) {
-        ck_assert_int_lt(clock_mono(), until);
-        if (is_told_503(fd)) {
-            close(fd);
-            fd = http_rig_dial(&rig);
-            http_rig_post(fd, EXPLAIN, body);
-        }
-        usleep(1000);
-    }
-    return fd;
-}
-
 /* Like begin_report(), and checks that the report arrives. */
 static void comes_when_there_is_room(const char *body, const char *text)
 {
@@ -270,45 +241,6 @@ TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
     close(fd);
     waits_until(&running, 0);
     ck_assert_int_eq(atomic_load(&refused), 1);
-}
-
-/* Four reports that nobody waits for would keep all others out. */
-TEST(those_that_write_nothing_end_with_their_clients)
-{
-    for (int round = 0; round < 10; round++) {
-        for (int hard = 0; hard < 2; hard++) {
-            const struct linger linger = {.l_onoff = hard};
-            char text[1000] = "";
-            int fd[4];
-
-            for (int i = 0; i < 4; i++)
-                fd[i] = begin_report(i % 2 == 0 ? URL("0?") : URL("5?"));
-            while (strstr(text, "xxxxx") == NULL) /* a response has begun */
-                ck_assert_int_gt(recv(fd[1], text, sizeof text - 1, 0), 0);
-            for (int i = 0; i < 4; i++) {
-                setsockopt(fd[i], SOL_SOCKET, SO_LINGER, &linger,
-                           sizeof linger);
-                close(fd[i]);
-            }
-            waits_until(&running, 0);
-        }
-    }
-}
-
-TEST(a_stop_ends_those_that_write_nothing)
-{
-    int fd[2];
-
-    for (int i = 0; i < 2; i++) {
-        fd[i] = http_rig_dial(&rig);
-        http_rig_post(fd[i], EXPLAIN, i == 0 ? URL("0?") : URL("5?"));
-    }
-    waits_until(&running, 2);
-    http_server_close(rig.server);
-    rig.server = NULL;
-    ck_assert_int_eq(atomic_load(&running), 0);
-    for (int i = 0; i < 2; i++)
-        close(fd[i]);
 }
 
 TEST(no_more_than_four_run_at_once)

@@ -310,16 +310,6 @@ static size_t get(uint32_t urls, uint32_t most, unsigned turn, size_t *queues)
     return n;
 }
 
-static size_t all_left(void)
-{
-    size_t n = 0;
-
-    for (unsigned s = 0; s < SHARDS; s++)
-        for (unsigned q = 0; q < QUEUES; q++)
-            n += left[s][q];
-    return n;
-}
-
 TEST(a_get_brings_as_many_queues_as_are_wanted_if_they_are_there)
 {
     size_t queues;
@@ -330,42 +320,6 @@ TEST(a_get_brings_as_many_queues_as_are_wanted_if_they_are_there)
         ck_assert_uint_eq(get(1, wanted, wanted, &queues),
                           wanted < QUEUES ? wanted : QUEUES);
         ck_assert_uint_eq(queues, wanted < QUEUES ? wanted : QUEUES);
-    }
-}
-
-/* More of them than a part may have: shards are asked one after the other. */
-TEST(a_get_without_a_limit_brings_all)
-{
-    size_t queues;
-
-    fill(5);
-    ck_assert_uint_eq(get(0, 0, 3, &queues), (size_t)5 * QUEUES);
-    ck_assert_uint_eq(queues, QUEUES);
-    fill(5);
-    ck_assert_uint_eq(get(0, 17, 3, &queues), (size_t)5 * 17);
-    ck_assert_uint_eq(queues, 17);
-    ck_assert_uint_eq(all_left(), (size_t)5 * (QUEUES - 17));
-}
-
-TEST(no_shard_starves_where_others_always_have_urls)
-{
-    size_t queues;
-
-    fill(1000);
-    for (unsigned i = 0; i < 20 * SHARDS; i++)
-        ck_assert_uint_eq(get(1, 1, i, &queues), 1);
-    for (unsigned s = 0; s < SHARDS; s++)
-        ck_assert_uint_eq(asked[s], 20);
-}
-
-TEST(what_one_shard_has_is_found_wherever_a_get_begins)
-{
-    size_t queues;
-
-    for (unsigned turn = 0; turn < SHARDS; turn++) {
-        left[2][7] = 1;
-        ck_assert_uint_eq(get(1, 1, turn, &queues), 1);
-        ck_assert_uint_eq(get(1, 1, turn, &queues), 0);
     }
 }
 
@@ -447,48 +401,6 @@ TEST(pages_of_a_list_are_the_list)
     buf_fini(&page);
 }
 
-TEST(pages_of_queues_are_all_queues)
-{
-    fill(1);
-    for (uint32_t size = 1; size < 12; size++) {
-        bool seen[QUEUES] = {false};
-        size_t n = 0, got;
-
-        do {
-            struct frontier_call call = call_of(FRONTIER_LIST_QUEUES);
-
-            call.in.queues =
-                (struct frontier_list_queues){(uint32_t)n, size, true};
-            carry_out(&call, 0);
-            ck_ok(call.status);
-            got = call.name_count;
-            ck_assert_uint_le(got, size);
-            for (size_t i = 0; i < got; i++) {
-                int q = atoi(call.names[i].at + 1);
-
-                ck_assert(!seen[q]);
-                seen[q] = true;
-            }
-            n += got;
-            frontier_call_fini(&call);
-        } while (got > 0);
-        ck_assert_uint_eq(n, QUEUES);
-    }
-}
-
-TEST(a_list_fails_if_a_shard_has_no_owner)
-{
-    struct frontier_call call = call_of(FRONTIER_LIST_QUEUES);
-
-    fill(1);
-    away[SHARDS - 1] = true;
-    call.in.queues.size = QUEUES;
-    carry_out(&call, 0);
-    ck_assert_int_eq(call.status, STATUS_CLOSED);
-    ck_assert_uint_eq(call.name_count, 0);
-    frontier_call_fini(&call);
-}
-
 /* ---- of all shards ---- */
 
 TEST(numbers_are_added_up_and_a_flag_holds_if_it_does_everywhere)
@@ -505,18 +417,6 @@ TEST(numbers_are_added_up_and_a_flag_holds_if_it_does_everywhere)
     away[4] = true;
     carry_out(&call, 0);
     ck_assert_int_eq(call.status, STATUS_CLOSED);
-    frontier_call_fini(&call);
-}
-
-TEST(a_name_that_several_shards_know_is_listed_once)
-{
-    struct frontier_call call = call_of(FRONTIER_LIST_CRAWLS);
-
-    carry_out(&call, 0);
-    ck_assert_uint_eq(call.name_count, 4);
-    ck_assert(bytes_is(call.names[0], "everywhere"));
-    ck_assert(bytes_is(call.names[1], "q0"));
-    ck_assert(bytes_is(call.names[3], "q2"));
     frontier_call_fini(&call);
 }
 
