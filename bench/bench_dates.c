@@ -206,6 +206,7 @@ int main(int argc, char **argv)
         .tries = 1,
         .conns_per_host = 1,
         .in_flight = 4096,
+        .commit_least = 32,
         .store = {.use_filter = true, .fpr = 0.001, .memory = d.memory},
         .refresh = {.every_ms = EVERY, .min_ms = 1000, .share = 1},
         .changed_by = CHANGED_BY_TEXT,

@@ -474,6 +474,7 @@ int main(int argc, char **argv)
         .tries = 3,
         .conns_per_host = 1,
         .in_flight = IN_FLIGHT,
+        .commit_least = 32,
         .store = {.use_filter = true,
                   .fpr = 0.001,
                   .memory = memory_plan(memory << 20, true).engine},

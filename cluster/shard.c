@@ -41,6 +41,11 @@
 #define SOON        (1 * NS_PER_S)   /* a permit is kept for a URL due then */
 #define REST        (20 * NS_PER_MS) /* while nothing may be leased */
 
+/* A commit of Kafka costs some milliseconds, whatever is in it. So a fast web
+ * fills it: these pages may be fetched again after a kill, but none that is
+ * older than the frontier's commit_interval. */
+#define COMMIT_LEAST 256
+
 struct outgoing {
     uint32_t shard;
     size_t at, len;
@@ -567,6 +572,9 @@ void shard_attach(struct shard *s, struct engine *e)
 void shard_fit(struct shard *s, struct frontier_options *o)
 {
     o->shard = s->o.number;
+    o->commit_least = COMMIT_LEAST;
+    if (o->in_flight < (size_t)2 * COMMIT_LEAST)
+        o->in_flight = (size_t)2 * COMMIT_LEAST;
     o->send = send_item;
     o->send_ctx = s;
     o->store.follower = shard_rows_follower(s->rows);

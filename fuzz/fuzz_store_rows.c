@@ -76,6 +76,7 @@ static struct frontier_options options(void)
         .tries = 3,
         .conns_per_host = 4,
         .in_flight = 64,
+        .commit_least = 32,
         .store = {.use_filter = true,
                   .fpr = 0.01,
                   .memory = (uint64_t)64 << 20},

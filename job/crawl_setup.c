@@ -150,6 +150,7 @@ static enum status crawl_since_open(struct crawl_setup *c,
 }
 
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
+#define COMMIT_LEAST    32
 #define LOOKUPS         16 /* parallel lookups, --queue-key ip */
 #define AUTO_LEAST      64
 #define IDENTITY_MOST   ((size_t)64 << 10)
@@ -261,6 +262,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .conns_per_host = (uint32_t)s->conns_per_host,
         .group = s->queue_key,
         .in_flight = most_transfers(s),
+        .commit_least = COMMIT_LEAST,
         .limit_pages = (uint64_t)s->limit_pages,
         .budgets = crawl_setup_budgets(s),
         .store = {.use_filter = s->filter != FILTER_NONE,

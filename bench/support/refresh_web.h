@@ -174,6 +174,7 @@ static inline enum status refresh_web_run(const struct refresh_web *w,
         .tries = 1,
         .conns_per_host = 1,
         .in_flight = 4096, /* half of it in a commit: what a run costs */
+        .commit_least = 32,
         .store = {.use_filter = true,
                   .fpr = 0.001,
                   .memory = (uint64_t)64 << 20},

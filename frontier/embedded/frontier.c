@@ -4,7 +4,7 @@
  *
  * One transaction holds all changes since the last commit. It is committed
  * when as many URLs are acknowledged but not yet durable as are leased, but at
- * least COMMIT_LEAST and at most half of in_flight, or when commit_interval has
+ * least commit_least and at most half of in_flight, or when commit_interval has
  * passed: the first keeps the number of pages that a crash makes us fetch again
  * near those under way and within in_flight, the second bounds their age. If a
  * host asks for a delay, or to be left alone, that is committed in the same
@@ -22,8 +22,6 @@
 #include "frontier/embedded/frontier_links.h"
 #include "frontier/embedded/frontier_ops.h"
 #include "frontier/embedded/frontier_refresh.h"
-
-#define COMMIT_LEAST 32
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
@@ -109,7 +107,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 static bool enough_to_commit(const struct frontier *f)
 {
     uint64_t under_way = lease_count(f->leases) - external_count(f->external);
-    uint64_t most = under_way > COMMIT_LEAST ? under_way : COMMIT_LEAST;
+    uint64_t most =
+        under_way > f->o.commit_least ? under_way : f->o.commit_least;
 
     return f->uncommitted > 0 &&
            (f->uncommitted >= most || f->uncommitted * 2 >= f->o.in_flight);

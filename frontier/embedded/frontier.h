@@ -73,7 +73,8 @@ struct frontier_options {
     uint32_t conns_per_host;
     enum queue_key_mode group; /* which hosts politeness treats as one */
     size_t in_flight;          /* most URLs leased or not yet durable */
-    uint64_t limit_pages;      /* 0: none */
+    size_t commit_least;  /* acks that are worth a commit before its time */
+    uint64_t limit_pages; /* 0: none */
     struct budgets budgets;
     struct seen_store_options store;
     uint64_t host_memory; /* octets that queues and hosts take before hosts

@@ -3,8 +3,8 @@
 usage: cluster_shards.py URLWEIR DIR BROKERS [SCENARIO...]
 
 Workers crawl a web whose pages are known (cluster_web.py). Afterwards every page
-was fetched, no more repeats than there were transfers under way when something
-was killed, and no request came sooner than its host's delay.
+was fetched, no more repeats than there were pages under way or not yet committed
+when something was killed, and no request came sooner than its host's delay.
 """
 
 import contextlib
@@ -29,7 +29,8 @@ OPTIONS = ["--allow-private", "--delay", str(DELAY), "--timeout", "2s", "--sitem
            "off", "--max-crawl-delay", "1s"]
 OWN = ["--sandbox", "off", "--min-disk", "0", "--threads", "1", "--concurrency", "8"]
 SHARDS = 4
-IN_FLIGHT = HOSTS + 2  # transfers that may be under way: one a host
+# Pages that may be under way or not yet committed: a commit is due after 0.2 s.
+IN_FLIGHT = HOSTS * (2 + int(0.2 / DELAY))
 
 
 class Crawl:

@@ -38,6 +38,7 @@ static inline void rig_init(struct rig *r)
         .tries = 1,
         .conns_per_host = 64,
         .in_flight = 64,
+        .commit_least = 32,
         .store = {.use_filter = true,
                   .fpr = 0.01,
                   .memory = (uint64_t)64 << 20},

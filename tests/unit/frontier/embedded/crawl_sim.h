@@ -102,6 +102,7 @@ static inline void options(struct sim *s, int64_t delay)
         .tries = 3,
         .conns_per_host = 1,
         .in_flight = IN_FLIGHT,
+        .commit_least = 32,
         .store = {.use_filter = true,
                   .fpr = 0.01,
                   .memory = (uint64_t)64 << 20},

@@ -54,6 +54,7 @@ static inline void member_make(struct crawl_job *m)
                                      .tries = 1,
                                      .conns_per_host = 1,
                                      .in_flight = 8,
+                                     .commit_least = 32,
                                      .store = {.use_filter = true,
                                                .fpr = 0.01,
                                                .memory = (uint64_t)16 << 20},
