@@ -35,13 +35,13 @@ def cpu():
     return used.ru_utime + used.ru_stime
 
 
-def run_all(commands):
+def run_all(first, others=(), made=lambda p: None):
     """CPU and wall seconds of workers that end together."""
     before, began = cpu(), time.monotonic()
     workers = []
-    for words in commands:
+    for words in (first, *others):
         workers.append(subprocess.Popen([URLWEIR, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
-        time.sleep(1 if len(commands) > 1 else 0)
+        made(workers[0])
     for p in workers:
         said = p.communicate()[1]
         if p.returncode != 0:
@@ -66,7 +66,7 @@ class Bench:
 
     def alone(self):
         self.number += 1
-        return run_all([["crawl", self.seed, "-o", "%s/%d" % (self.work, self.number), *OPTIONS, *OWN]])
+        return run_all(["crawl", self.seed, "-o", "%s/%d" % (self.work, self.number), *OPTIONS, *OWN])
 
     def cluster(self, shards, workers):
         self.number += 1
@@ -75,7 +75,12 @@ class Bench:
         where = "%s/%d" % (self.work, self.number)
         first = ["crawl", "--cluster", url, "--shards", str(shards), self.seed, "-o", where + "-0", *OPTIONS, *OWN]
         others = [["join", url, "-o", "%s-%d" % (where, n), *OWN] for n in range(1, workers)]
-        return run_all([first, *others])
+
+        def made(p):
+            while p.poll() is None and not os.path.isdir(where + "-0/shards/0"):
+                time.sleep(0.1)
+
+        return run_all(first, others, made)
 
     def again(self):
         """Seconds in which a worker with an empty disk has a shard whole that is done."""
