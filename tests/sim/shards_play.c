@@ -534,16 +534,23 @@ static void read_rows(struct play *p, const char *dir, struct buf *rows)
         wrong(p, "export %s: %d", dir, status);
 }
 
-/* The directory of the last owner; false: it did not come to its end. */
-static bool dir_of_owner(const struct play *p, unsigned shard, char dir[32])
+/* The last owner of a shard, or NULL. */
+static const struct crowd_member *owner_of(unsigned shard)
 {
-    const struct crowd_member *last;
     char id[16];
 
     snprintf(id, sizeof id, "docs.%u", shard);
-    if (brokers_last_taker(id) == 0)
+    return brokers_last_taker(id) == 0 ? NULL
+                                       : crowd_member(brokers_last_taker(id));
+}
+
+/* The directory of the last owner; false: it did not come to its end. */
+static bool dir_of_owner(const struct play *p, unsigned shard, char dir[32])
+{
+    const struct crowd_member *last = owner_of(shard);
+
+    if (last == NULL)
         return false;
-    last = crowd_member(brokers_last_taker(id));
     snprintf(dir, 32, "%s/shards/%u", p->dir_of[last->parent], shard);
     return last->clean &&
            (last->exit_status == EXIT_DONE || last->exit_status == EXIT_SEEDS ||
@@ -558,7 +565,9 @@ static bool restore(struct play *p, const char *dir, unsigned shard)
     int fd = memfd_create("owned", MFD_CLOEXEC);
     int64_t for_ever = INT64_MAX;
     struct life_order o = {.words = {"shard", dir, NULL, p->shards_text}};
-    const struct crowd_member *c;
+    const struct crowd_member *c, *owner = owner_of(shard);
+    bool gave_up = p->last_exit == EXIT_LIMIT ||
+                   (owner != NULL && owner->exit_status == EXIT_LIMIT);
     size_t before = world->log.count;
     char number[12], descriptor[12];
 
@@ -576,7 +585,7 @@ static bool restore(struct play *p, const char *dir, unsigned shard)
     world->log.count = before;
     if (!c->ended || c->exit_status == EXIT_LIMIT) {
         crowd_kill(c->life);
-        if (p->last_exit != EXIT_LIMIT)
+        if (!gave_up)
             wrong(p, "shard %u, read from Kafka, goes on", shard);
         p->goes_on = true;
         return false;
