@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/logger.h"
@@ -58,6 +59,9 @@ enum status cluster_check_topics(const struct cluster_control *c,
 void shard_report_write(struct buf *key, struct buf *value, uint32_t shard,
                         const struct shard_report *r)
 {
+    json_t *worker = json_string(r->worker);
+    char *text = json_dumps(worker, JSON_ENCODE_ANY); /* NULL: no UTF-8 */
+
     buf_clear(key);
     buf_clear(value);
     buf_addf(key, "shard/%" PRIu32, shard);
@@ -65,9 +69,12 @@ void shard_report_write(struct buf *key, struct buf *value, uint32_t shard,
              "{\"idle\":%s,\"sent\":%" PRIu64 ",\"received\":%" PRIu64
              ",\"urls\":%" PRIu64 ",\"queued\":%" PRIu64 ",\"pages\":%" PRIu64
              ",\"failed\":%" PRIu64 ",\"bytes\":%" PRIu64
-             ",\"seeds_failed\":%" PRIu64 "}",
+             ",\"seeds_failed\":%" PRIu64 ",\"worker\":%s}",
              r->idle ? "true" : "false", r->sent, r->received, r->urls,
-             r->queued, r->pages, r->failed, r->bytes, r->seeds_failed);
+             r->queued, r->pages, r->failed, r->bytes, r->seeds_failed,
+             text != NULL ? text : "\"\"");
+    free(text);
+    json_decref(worker);
 }
 
 static uint64_t number_of(json_t *o, const char *name)
@@ -80,12 +87,14 @@ static uint64_t number_of(json_t *o, const char *name)
 static void take_report(struct cluster_control *c, uint32_t shard,
                         struct bytes value)
 {
+    struct shard_report *r = &c->shards[shard];
     json_t *o = json_loadb(value.at, value.len, 0, NULL);
+    const json_t *worker = json_object_get(o, "worker");
 
-    if (!json_is_object(o))
+    if (!json_is_object(o)) {
         log_warn("a shard's record is not valid", "shard=%" PRIu32, shard);
-    else
-        c->shards[shard] =
+    } else {
+        *r =
             (struct shard_report){.known = true,
                                   .idle =
                                       json_is_true(json_object_get(o, "idle")),
@@ -97,10 +106,13 @@ static void take_report(struct cluster_control *c, uint32_t shard,
                                   .failed = number_of(o, "failed"),
                                   .bytes = number_of(o, "bytes"),
                                   .seeds_failed = number_of(o, "seeds_failed")};
+        if (json_string_length(worker) < sizeof r->worker)
+            snprintf(r->worker, sizeof r->worker, "%s",
+                     json_is_string(worker) ? json_string_value(worker) : "");
+    }
     json_decref(o);
     permits_take_used(c->permits, shard,
-                      (uint64_t[PERMIT_KINDS]){c->shards[shard].pages,
-                                               c->shards[shard].bytes});
+                      (uint64_t[PERMIT_KINDS]){r->pages, r->bytes});
 }
 
 /* ---- reading ---- */

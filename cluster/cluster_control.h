@@ -25,12 +25,16 @@
 #include "cluster/permits.h"
 #include "frontier/engine.h"
 
+#define SHARD_WORKER_SIZE 256 /* "HOST:DIR", and a zero byte */
+
 /* What a shard has done. */
 struct shard_report {
     bool known;              /* it has said anything */
     bool idle;               /* nothing is left that it could do */
     uint64_t sent, received; /* URLs, ever */
     uint64_t urls, queued, pages, failed, bytes, seeds_failed;
+    char worker
+        [SHARD_WORKER_SIZE]; /* that has it, or had it last; may be empty */
 };
 
 struct cluster_control;

@@ -612,6 +612,7 @@ enum status shard_open(struct shard **out, const struct shard_options *o,
     enum status st;
 
     s->o = *o;
+    snprintf(s->report.worker, sizeof s->report.worker, "%s", o->worker);
     buf_init(&s->urls, 512);
     buf_init(&s->control, 512);
     buf_init(&s->outbox, OUTBOX_MOST);

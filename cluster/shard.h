@@ -33,7 +33,8 @@ struct shard;
 
 struct shard_options {
     struct kafka_access access;
-    const char *name; /* of the crawl */
+    const char *name;   /* of the crawl */
+    const char *worker; /* for people, SHARD_WORKER_SIZE octets at most */
     struct shard_number number;
     struct crawl_setup *setup;
     const struct crawl_settings *settings;

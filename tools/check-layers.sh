@@ -54,8 +54,8 @@ service/shards: base/* storage/* frontier frontier/url frontier/served job clust
 service/grpc: base/* service/net
 service/urlfrontier: base/* frontier frontier/url frontier/served service/net service/calls service/grpc
 service/filters: base/* filter
-service/metrics: base/* filter service/filters frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc
-service/http: base/* filter service/filters service/shards frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
+service/metrics: base/* filter service/filters frontier frontier/url frontier/served crawler job/* cluster service/net service/calls service/grpc
+service/http: base/* filter service/filters service/shards frontier frontier/url frontier/served crawler job/* cluster service/net service/calls service/grpc service/urlfrontier service/metrics
 service: base/* frontier frontier/url frontier/served cluster job/* service/*
 bindings/c: base/* filter frontier/url frontier/dedupe crawler/html crawler/robots crawler/sitemap
 cli: base/* config filter/* storage/* frontier/* crawler/* job/*

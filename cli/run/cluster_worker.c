@@ -36,9 +36,11 @@
 #include "cli/command.h"
 #include "cli/control/control_client.h"
 #include "cli/run/crawl_run.h"
+#include "cli/run/metrics_port.h"
 #include "cli/stop_signals.h"
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_make.h"
+#include "cluster/cluster_stats.h"
 #include "cluster/cluster_steer.h"
 #include "cluster/cluster_topics.h"
 #include "cluster/permits.h"
@@ -50,7 +52,8 @@
 #define MARGIN     (2 * NS_PER_S)
 #define TICK_MS    100
 #define TELL_EVERY (5 * NS_PER_S)
-#define PATIENCE   (20 * NS_PER_S) /* with a shard that is asked to stop */
+#define SHOW_EVERY (500 * NS_PER_MS) /* by --metrics */
+#define PATIENCE   (20 * NS_PER_S)   /* with a shard that is asked to stop */
 #define AGAIN      (2 * NS_PER_S) /* until a shard that died is started again */
 #define DEATHS     5              /* in a row, until that is no use */
 #define OWNED_FD   3              /* of a shard's process */
@@ -76,8 +79,11 @@ struct worker {
     uint32_t count;
     int owned_fd;
     _Atomic int64_t *owned_until;
-    struct option_list run;     /* NAME=VALUE for the shards */
-    uint64_t settings_version;  /* of the file in DIR */
+    struct option_list run;      /* NAME=VALUE for the shards */
+    uint64_t settings_version;   /* of the file in DIR */
+    struct cluster_board *board; /* of --metrics, or NULL */
+    struct http_server *http;
+    int64_t shown_at;
     _Atomic bool asked_to_stop; /* by a command */
     _Atomic bool *has, *wanted; /* by shard, for the thread of commands: this
                                    worker has it; it is to run */
@@ -101,7 +107,8 @@ static bool failed(struct worker *w, enum status st, const char *what)
  * results go is the worker's own. */
 static void list_run_options(struct worker *w)
 {
-    static const char *const own[] = {"output", "quiet", "progress"};
+    static const char *const own[] = {"output", "quiet", "progress", "metrics",
+                                      "metrics-open"};
     struct buf text;
 
     buf_init(&text, 8192);
@@ -334,23 +341,6 @@ static void gives_up(void *ctx, int partition, bool lost)
 
 /* ---- the person ---- */
 
-static struct shard_report sum(const struct worker *w)
-{
-    struct shard_report all = {.known = true};
-
-    for (uint32_t n = 0; n < w->count; n++) {
-        const struct shard_report *r = cluster_control_report(w->all, n);
-
-        all.urls += r->urls;
-        all.queued += r->queued;
-        all.pages += r->pages;
-        all.failed += r->failed;
-        all.bytes += r->bytes;
-        all.seeds_failed += r->seeds_failed;
-    }
-    return all;
-}
-
 static uint32_t count_ours(const struct worker *w)
 {
     uint32_t ours = 0;
@@ -362,7 +352,7 @@ static uint32_t count_ours(const struct worker *w)
 
 static void tell(const struct worker *w, const char *what)
 {
-    struct shard_report all = sum(w);
+    struct shard_report all = cluster_stats_sum(w->all);
     struct buf size;
 
     if (w->s->quiet)
@@ -413,6 +403,10 @@ static void look(struct worker *w)
     if (cluster_control_poll(w->all, &w->why) != STATUS_OK)
         log_warn("the state of the crawl cannot be read", "why=\"%s\"",
                  buf_str(&w->why));
+    if (w->board != NULL && clock_mono() - w->shown_at >= SHOW_EVERY) {
+        w->shown_at = clock_mono();
+        cluster_board_show(w->board, w->all);
+    }
 }
 
 /* What `urlweir set` has changed for all is read by processes that begin. */
@@ -438,6 +432,7 @@ static bool is_spent(struct worker *w, enum permit_kind *which)
 static int watch(struct worker *w, struct kafka_member *m)
 {
     int64_t last = 0, told = clock_mono();
+    struct shard_report all;
     enum permit_kind which;
 
     while (!w->stopping && !all_ended(w) && !is_spent(w, &which)) {
@@ -467,9 +462,10 @@ static int watch(struct worker *w, struct kafka_member *m)
         return w->code;
     }
     tell(w, "finished");
-    return sum(w).queued > 0         ? EXIT_LIMIT
-           : sum(w).seeds_failed > 0 ? EXIT_SEEDS
-                                     : EXIT_DONE;
+    all = cluster_stats_sum(w->all);
+    return all.queued > 0         ? EXIT_LIMIT
+           : all.seeds_failed > 0 ? EXIT_SEEDS
+                                  : EXIT_DONE;
 }
 
 static bool share_memory(struct worker *w)
@@ -483,6 +479,18 @@ static bool share_memory(struct worker *w)
               w->owned_fd, 0);
     w->owned_until = at;
     return at != MAP_FAILED;
+}
+
+/* All of the crawl, whichever shards are here. */
+static bool serve_metrics(struct worker *w)
+{
+    if (w->s->metrics == NULL)
+        return true;
+    w->board = cluster_board_new(w->s->cluster, w->name);
+    cluster_board_show(w->board, w->all);
+    return metrics_port_open(&w->http, w->command, w->s,
+                             (struct http_options){.cluster = w->board}) ==
+           STATUS_OK;
 }
 
 static int work(struct worker *w)
@@ -502,7 +510,7 @@ static int work(struct worker *w)
     w->settings_version = cluster_control_version(w->all);
     buf_init(&urls, 512);
     cluster_topic(&urls, w->name, "urls");
-    if (share_memory(w) &&
+    if (serve_metrics(w) && share_memory(w) &&
         !failed(w,
                 cluster_steering_start(&steering, &w->access, w->name, w->count,
                                        &performer, &w->why),
@@ -514,6 +522,8 @@ static int work(struct worker *w)
         code = watch(w, m);
     kafka_member_close(m);
     cluster_steering_end(steering);
+    http_server_close(w->http);
+    cluster_board_free(w->board);
     buf_fini(&urls);
     free(w->has);
     free(w->wanted);

@@ -4,6 +4,7 @@
  * also in Kafka (cluster/shard.h).
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "cli/run/crawl_run.h"
 #include "cli/run/shard_settings.h"
 #include "cli/stop_signals.h"
+#include "cluster/cluster_control.h"
 #include "cluster/shard.h"
 #include "frontier/embedded/frontier.h"
 #include "job/crawl_block.h"
@@ -39,6 +41,7 @@ struct part {
     _Atomic int64_t *owned_until;
     struct shard *shard;
     struct engine *engine;
+    char worker[SHARD_WORKER_SIZE]; /* "HOST:DIR"; empty: too long */
     struct buf why;
 };
 
@@ -117,6 +120,7 @@ static int run(struct part *p)
                                                {p->s.kafka_property.item,
                                                 p->s.kafka_property.count}},
                                     .name = p->where.topic,
+                                    .worker = p->worker,
                                     .number = p->number,
                                     .setup = &p->c,
                                     .settings = &p->s,
@@ -171,6 +175,17 @@ static enum status take_run_options(struct part *p, char **options)
     return st;
 }
 
+static void name_worker(struct part *p, const char *dir)
+{
+    char host[128] = "", path[PATH_MAX];
+    int n = -1;
+
+    if (gethostname(host, sizeof host - 1) == 0 && realpath(dir, path) != NULL)
+        n = snprintf(p->worker, sizeof p->worker, "%s:%s", host, path);
+    if (n < 0 || (size_t)n >= sizeof p->worker)
+        p->worker[0] = '\0';
+}
+
 int cmd_shard(int argc, char **argv)
 {
     struct part p = {.engine = NULL};
@@ -184,6 +199,7 @@ int cmd_shard(int argc, char **argv)
     stop_signals_block();
     settings_init(&p.s);
     buf_init(&p.why, 4096);
+    name_worker(&p, argv[1]);
     p.number.number = (uint32_t)strtoul(argv[2], NULL, 10);
     p.number.count = (uint32_t)strtoul(argv[3], NULL, 10);
     if (p.number.number < p.number.count &&

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/listen_address.h"
 #include "base/mem.h"
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
+#include "cli/run/metrics_port.h"
 #include "frontier/reader.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
@@ -18,7 +18,6 @@
 #include "job/registry/crawls.h"
 #include "service/service.h"
 
-#define DRAIN_MS  1000 /* for callers, when the crawl has ended */
 #define NOTE_MOST 900
 
 struct crawl_control {
@@ -30,33 +29,6 @@ struct crawl_control {
     struct control_socket *socket;
     struct http_server *http; /* of --metrics */
 };
-
-/* ---- --metrics ---- */
-
-static enum status serve_metrics(struct crawl_control *c,
-                                 const struct crawl_settings *s)
-{
-    struct http_options o = {
-        .listen = s->metrics,
-        .drain_ms = DRAIN_MS,
-        .crawls = c->crawls,
-        .dir = s->output,
-        .open_role = AUTH_READ,
-    };
-    enum status st = listen_address_is_loopback(s->metrics, &o.loopback);
-
-    if (st == STATUS_OK)
-        st = http_server_open(&c->http, &o);
-    if (st != STATUS_OK)
-        fprintf(stderr,
-                "urlweir %s: --metrics %s cannot be served, as said above; "
-                "nothing was fetched\n",
-                c->what, s->metrics);
-    else if (!s->quiet)
-        fprintf(stderr, "urlweir %s: HTTP on %s\n", c->what,
-                http_server_address(c->http));
-    return st;
-}
 
 /* ---- beginning and end ---- */
 
@@ -88,13 +60,15 @@ bool crawl_control_open(struct crawl_control **out, const char *what,
         fprintf(stderr, "urlweir %s: cannot start a thread: %s\n", what,
                 status_text(st));
     if (st == STATUS_OK && s->metrics != NULL)
-        st = serve_metrics(c, s);
+        st = metrics_port_open(&c->http, what, s,
+                               (struct http_options){.crawls = c->crawls});
     if (st != STATUS_OK) {
         crawl_control_close(c);
         *code = EXIT_CANNOT;
         return false;
     }
-    c->socket = control_socket_open(s->output, NULL, c->crawls, DRAIN_MS);
+    c->socket =
+        control_socket_open(s->output, NULL, c->crawls, METRICS_DRAIN_MS);
     confine_seal();
     write_note(c);
     *out = c;

@@ -16,109 +16,49 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/control/control_place.h"
-#include "cluster/cluster_control.h"
-#include "crawler/crawl.h"
+#include "cluster/cluster_stats.h"
 #include "job/settings/settings.h"
 
-static const struct {
-    const char *name, *title;
-    size_t at;
-} fields[] = {
-    {"pages", "pages", offsetof(struct shard_report, pages)},
-    {"urls", "URLs", offsetof(struct shard_report, urls)},
-    {"queued", "queued", offsetof(struct shard_report, queued)},
-    {"failed", "failed", offsetof(struct shard_report, failed)},
-    {"bytes", "octets", offsetof(struct shard_report, bytes)},
-    {"sent", "sent to others", offsetof(struct shard_report, sent)},
-    {"received", "received", offsetof(struct shard_report, received)},
-};
-#define FIELDS (sizeof fields / sizeof *fields)
-
-static uint64_t value_of(const struct shard_report *r, size_t i)
+static void print_text(const struct cluster_stats *s, const char *url)
 {
-    return *(const uint64_t *)((const char *)r + fields[i].at);
-}
+    struct buf b;
 
-static json_t *report_json(const struct shard_report *r)
-{
-    json_t *o = json_object();
-
-    for (size_t i = 0; i < FIELDS; i++)
-        json_object_set_new(o, fields[i].name,
-                            json_integer((json_int_t)value_of(r, i)));
-    return o;
-}
-
-static struct shard_report sum(const struct cluster_control *c)
-{
-    struct shard_report all = {.known = true};
-
-    for (uint32_t n = 0; n < cluster_control_shards(c); n++) {
-        const struct shard_report *r = cluster_control_report(c, n);
-
-        for (size_t i = 0; i < FIELDS; i++)
-            *(uint64_t *)((char *)&all + fields[i].at) += value_of(r, i);
+    buf_init(&b, 4096);
+    printf("%s: %s\n", url, s->state);
+    for (size_t i = 0; i < SHARD_FIGURES; i++) {
+        buf_clear(&b);
+        format_count(&b, shard_figure_value(&shard_figures[i], &s->all));
+        printf("  %-22s %14s\n", shard_figures[i].title, buf_str(&b));
     }
-    return all;
-}
+    printf("  %-8s %12s %12s %12s %12s %12s  %-9s  %s\n", "shard", "pages",
+           "URLs", "queued", "sent", "received", "state", "worker");
+    for (uint32_t n = 0; n < s->count; n++) {
+        const struct shard_report *r = &s->shards[n];
 
-static const char *state_of(struct cluster_control *c)
-{
-    enum permit_kind which;
-
-    if (permits_are_spent(cluster_control_permits(c), &which))
-        return crawl_end_text(which == PERMIT_PAGES ? CRAWL_LIMIT
-                                                    : CRAWL_QUOTA);
-    return cluster_control_is_over(c)     ? "finished"
-           : cluster_control_is_paused(c) ? "paused"
-                                          : "not finished";
-}
-
-static void print_json(struct cluster_control *c, const char *url)
-{
-    struct shard_report all = sum(c);
-    json_t *o = report_json(&all), *list = json_array();
-
-    for (uint32_t n = 0; n < cluster_control_shards(c); n++) {
-        const struct shard_report *r = cluster_control_report(c, n);
-        json_t *one = report_json(r);
-
-        json_object_set_new(one, "shard", json_integer(n));
-        json_object_set_new(one, "idle", json_boolean(r->idle));
-        json_array_append_new(list, one);
-    }
-    json_object_set_new(o, "cluster", json_string(url));
-    json_object_set_new(o, "state", json_string(state_of(c)));
-    json_object_set_new(o, "shards", list);
-    json_print(o);
-    json_decref(o);
-}
-
-static void print_text(struct cluster_control *c, const char *url)
-{
-    struct shard_report all = sum(c);
-
-    printf("%s: %s\n", url, state_of(c));
-    for (size_t i = 0; i < FIELDS; i++) {
-        struct buf b;
-
-        buf_init(&b, 64);
-        format_count(&b, value_of(&all, i));
-        printf("  %-22s %14s\n", fields[i].title, buf_str(&b));
-        buf_fini(&b);
-    }
-    printf("  %-8s %12s %12s %12s %12s %12s\n", "shard", "pages", "URLs",
-           "queued", "sent", "received");
-    for (uint32_t n = 0; n < cluster_control_shards(c); n++) {
-        const struct shard_report *r = cluster_control_report(c, n);
-
+        buf_clear(&b);
+        format_terminal(&b, bytes_of_str(r->worker));
         printf("  %-8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-               " %12" PRIu64 " %12" PRIu64 "  %s\n",
+               " %12" PRIu64 " %12" PRIu64 "  %-9s  %s\n",
                n, r->pages, r->urls, r->queued, r->sent, r->received,
-               !r->known ? "not begun"
-               : r->idle ? "idle"
-                         : "");
+               shard_state(r), buf_str(&b));
     }
+    buf_fini(&b);
+}
+
+static void print(struct cluster_control *c, const char *url, bool json)
+{
+    struct cluster_stats s;
+    json_t *o = NULL;
+
+    cluster_stats_take(&s, c);
+    if (json)
+        o = cluster_stats_json(&s, url);
+    if (json)
+        json_print(o);
+    else
+        print_text(&s, url);
+    json_decref(o);
+    cluster_stats_fini(&s);
 }
 
 char *shards_status_place(const char *where)
@@ -162,10 +102,8 @@ int shards_status(const char *where, const char *url, bool json)
     if (st != STATUS_OK)
         code = command_failed("status",
                               why.len > 0 ? buf_str(&why) : status_text(st));
-    else if (json)
-        print_json(c, url);
     else
-        print_text(c, url);
+        print(c, url, json);
     cluster_control_close(c);
     buf_fini(&why);
     settings_fini(&s);

@@ -20,7 +20,6 @@ struct refusal {
 static const struct refusal refused[] = {
     {"queue-key", "addresses are not divided among shards"},
     {"since", NULL},
-    {"metrics", "urlweir status has the numbers of all shards"},
     {"once", "a worker keeps its settings"},
     {"retry", "urlweir retry kafka://HOST/NAME does that"},
 };

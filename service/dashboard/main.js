@@ -6,15 +6,18 @@ import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, setting
 import {change, crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
 import {History, renderCrawl, renderHead} from './crawl.js';
 import {askForNames, renderServed, urlFacts} from './served.js';
+import {kindOf, renderCluster} from './shards.js';
 import {problem, renderHosts, renderRecent, story} from './tables.js';
 import {byId, bytes, clock, count, el, fill, foreign, localTime, rough, setText} from './dom.js';
 
 const SERVED = '#served';
+const CLUSTER = '#cluster'; // a worker has nothing else to show
 const TABLES_MS = 3000;
 const ANSWER_MS = 1500; // the stats are at most so old when they come
 
 const histories = new Map(); // of own crawls, by name
 const servedHistory = new History();
+const clusterHistory = new History();
 let stats = null;
 let before = null;         // the process's part of the stats before
 let held = false;          // what is shown stands still
@@ -29,6 +32,8 @@ const addressOf = (name) => `#crawl=${encodeURIComponent(name)}`;
 let wanted = location.hash; // the last one that named something: the skip link names nothing
 
 function chosen() {
+    if (stats.cluster)
+        return CLUSTER;
     if (wanted === SERVED && stats.frontier)
         return SERVED;
     const own = ownCrawls();
@@ -37,7 +42,7 @@ function chosen() {
 }
 const chosenCrawl = () => {
     const c = stats && chosen();
-    return c && c !== SERVED ? c : null;
+    return c && c !== SERVED && c !== CLUSTER ? c : null;
 };
 
 // ---- rendering the stats ----
@@ -69,6 +74,9 @@ function renderChooser(now) {
         kept.add(card(SERVED, 'served frontier', stats.frontier.active === false ? 'inactive' : 'active',
             stats.frontier.active === false ? 'paused' : 'running',
             [`${count(stats.frontier.completed)} completed`, `${count(stats.frontier.size)} to serve`], now === SERVED));
+    if (stats.cluster)
+        kept.add(card(CLUSTER, stats.cluster.cluster.split('/').at(-1), stats.cluster.state, kindOf(stats.cluster),
+            [`${count(stats.cluster.pages)} pages`, `${count(stats.cluster.queued)} queued`], now === CLUSTER));
     for (const a of byId('chooser').querySelectorAll('a'))
         if (!kept.has(a))
             a.parentElement.remove();
@@ -116,12 +124,16 @@ function render() {
     byId('nothing').hidden = now !== null;
     if (now === null)
         setText(byId('nothing'), 'No crawl is here yet.');
-    byId('crawl').hidden = now === null || now === SERVED;
+    byId('crawl').hidden = now === null || now === SERVED || now === CLUSTER;
+    byId('cluster').hidden = now !== CLUSTER;
     byId('served').hidden = now !== SERVED;
     byId('new-crawl').hidden = !stats.frontier;
     if (now === SERVED) {
         renderServed(stats.frontier, servedHistory, at);
         document.title = 'served frontier · urlweir';
+    } else if (now === CLUSTER) {
+        renderCluster(stats.cluster, clusterHistory, at);
+        document.title = `${stats.cluster.state} · ${stats.cluster.cluster} · urlweir`;
     } else if (now !== null) {
         renderHead(now);
         renderCrawl(now, histories.get(now.name), at);
@@ -155,6 +167,8 @@ function take(s) {
             histories.delete(name);
     if (s.frontier)
         servedHistory.add(at, {completed: s.frontier.completed, size: s.frontier.size, leases: s.frontier.leases}, 'leases');
+    if (s.cluster)
+        clusterHistory.add(at, {pages: s.cluster.pages, bytes: s.cluster.bytes, queued: s.cluster.queued}, 'pages');
     sayStates();
     if (!held) {
         renderProcess(at);

@@ -15,6 +15,7 @@ struct bytes dashboard_dom_js(void);
 struct bytes dashboard_chart_js(void);
 struct bytes dashboard_crawl_js(void);
 struct bytes dashboard_served_js(void);
+struct bytes dashboard_shards_js(void);
 struct bytes dashboard_tables_js(void);
 struct bytes dashboard_control_js(void);
 

@@ -33,6 +33,7 @@ static const struct file {
     {"chart.js", "text/javascript; charset=utf-8", dashboard_chart_js},
     {"crawl.js", "text/javascript; charset=utf-8", dashboard_crawl_js},
     {"served.js", "text/javascript; charset=utf-8", dashboard_served_js},
+    {"shards.js", "text/javascript; charset=utf-8", dashboard_shards_js},
     {"tables.js", "text/javascript; charset=utf-8", dashboard_tables_js},
     {"control.js", "text/javascript; charset=utf-8", dashboard_control_js},
 };

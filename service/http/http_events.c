@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cluster/cluster_stats.h"
 #include "service/grpc/grpc_server.h"
 #include "service/http/http_crawl_json.h"
 #include "service/http/http_route.h"
@@ -123,6 +124,9 @@ static char *sample_json(struct http_server *s)
     json_object_set_new(o, "at", http_time_json(clock_wall_ms()));
     json_object_set_new(o, "frontier", frontier_json(s->options.frontier));
     json_object_set_new(o, "crawls", http_crawls_json(s->options.crawls));
+    if (s->options.cluster != NULL)
+        json_object_set_new(o, "cluster",
+                            cluster_board_json(s->options.cluster));
     json_object_set_new(o, "process", process_json(s));
     text = json_dumps(o, HTTP_JSON);
     json_decref(o);

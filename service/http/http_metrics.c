@@ -78,6 +78,8 @@ void http_ask_metrics(struct http_request *r)
     metrics_text_init(&m, &out);
     if (o->crawls != NULL)
         add_crawls(&m, o->crawls);
+    if (o->cluster != NULL)
+        metrics_add_cluster(&m, o->cluster);
     if (o->frontier != NULL)
         metrics_add_frontier(&m, o->frontier);
     if (o->grpc != NULL)

@@ -24,6 +24,7 @@
 #include "service/net/auth.h"
 #include "service/net/tls_files.h"
 
+struct cluster_board;
 struct filter_shelf;
 struct grpc_server;
 struct http_server;
@@ -43,7 +44,10 @@ struct http_options {
     struct frontier_service *frontier;
     struct crawls *crawls;
     struct filter_shelf *shelf; /* outlives it too; NULL: none */
-    struct router *router;      /* to both, shared with gRPC; NULL: make one */
+    /* Of a crawl on many machines, of which this process is a worker; the same.
+     */
+    struct cluster_board *cluster;
+    struct router *router; /* to both, shared with gRPC; NULL: make one */
     /* Also shown by /metrics; either may be NULL. */
     const struct grpc_server *grpc;
     const char *dir; /* whose disk is shown */

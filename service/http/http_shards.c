@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_shards.c - calls that other processes of a cluster send, for shards that
- * this one has. docs/formats/shard-calls.md specifies them.
+ * http_shards.c - calls that other processes of a service send, for shards that
+ * this one has (docs/formats/shard-calls.md specifies them), and how a crawl on
+ * many machines stands.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cluster/cluster_stats.h"
 #include "frontier/url/shard.h"
 #include "service/http/http_route.h"
+#include "service/http/http_server.h"
 #include "service/shards/call_wire.h"
 
 /* The number in the path; SHARDS_MOST: there is none. */
@@ -72,11 +75,26 @@ static void reply_calls(struct http_request *r)
     http_answer_text(r, "application/json", text, len);
 }
 
+static void ask_cluster(struct http_request *r)
+{
+    struct cluster_board *b = http_server_options(r->server)->cluster;
+
+    if (!http_members(r, r->in, -1, NULL, 0))
+        return;
+    if (b != NULL)
+        http_answer(r, 200, cluster_board_json(b));
+    else
+        http_problem(r, 404,
+                     "this process is no worker of a crawl on many machines");
+}
+
 /* clang-format off */
 const struct http_route http_shard_routes[] = {
     {.method = "POST", .path = "/v1/shards/{shard}", .body = true,
      .calls = true, .role = AUTH_ADMIN, .ask = ask_calls,
      .reply = reply_calls},
+    {.method = "GET", .path = "/v1/cluster", .role = AUTH_READ,
+     .ask = ask_cluster},
     {.path = NULL},
 };
 /* clang-format on */

@@ -2,6 +2,7 @@
  * metrics_parts.h - the page of metrics, part by part; private to the
  * metrics_*.c files and http_metrics.c.
  *
+ *   metrics_cluster.c   a crawl on many machines, of which this is a worker
  *   metrics_crawls.c    the crawls of this process, a label each
  *   metrics_engine.c    seen check, filter and commits of all engines
  *   metrics_filters.c   filters by name
@@ -15,6 +16,7 @@
 #ifndef URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 #define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 
+#include "cluster/cluster_stats.h"
 #include "frontier/stats.h"
 #include "job/registry/crawls.h"
 #include "service/calls/frontier_service.h"
@@ -26,6 +28,7 @@
 /* With n == 0 too: their families are listed. */
 void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
                         size_t n);
+void metrics_add_cluster(struct metrics_text *m, struct cluster_board *b);
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
 void metrics_add_filters(struct metrics_text *m, struct filter_shelf *shelf);
 void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);

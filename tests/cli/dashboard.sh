@@ -59,7 +59,7 @@ while left:
     assert not re.search(r"<script>|<style|\sstyle=|\son[a-z]+=\"|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", body), path
     left += ["/" + x for x in re.findall(r'(?:src|href)="(dashboard/[^"]+)"', body)]
     left += ["/dashboard/" + x for x in re.findall(r"from '\./([a-z]+\.js)'", body)]
-assert len(seen) == 10, sorted(seen)
+assert len(seen) == 11, sorted(seen)
 for path in ("/dashboard/", "/dashboard/x", "/dashboard/index.html", "/dashboard/%2e%2e/main.js", "/dashboard", "/index.html"):
     assert ask("GET", path)[0] == 404, path
 assert ask("POST", "/")[0] in (405, 415)

@@ -10,6 +10,7 @@ when something was killed, and no request came sooner than its host's delay.
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -18,7 +19,9 @@ import struct
 import subprocess
 import sys
 import time
+import urllib.request
 
+import prom_check
 import scenarios
 from background import end_with_us
 from cluster_web import DELAY, HOSTS, Web
@@ -28,6 +31,8 @@ URLWEIR, DIR, BROKERS = sys.argv[1:4]
 OPTIONS = ["--allow-private", "--delay", str(DELAY), "--timeout", "2s", "--sitemap",
            "off", "--max-crawl-delay", "1s"]
 OWN = ["--sandbox", "off", "--min-disk", "0", "--threads", "1", "--concurrency", "8"]
+METRICS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../../docs/formats/metrics.md")
 SHARDS = 4
 # Pages that may be under way or not yet committed: a commit is due after 0.2 s.
 IN_FLIGHT = HOSTS * (2 + int(0.2 / DELAY))
@@ -499,6 +504,47 @@ def lines(where):
         raise Failure("shards share a file")
 
 
+def get(address, path):
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=LONGEST) as answer:
+        return answer.read().decode()
+
+
+def watched(where):
+    """Any worker shows the whole crawl, as `status` does: in JSON, in metrics that are as
+    documented, and on its page."""
+    crawl = Crawl(where)
+    crawl.own = lambda n: ["--metrics", "127.0.0.1:0"] if n == 1 else []
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.3)
+    say(crawl, "pause")
+    with open(crawl.workers[1].log, encoding="utf-8") as f:
+        address = re.search(r"HTTP on (\S+)", f.read())[1]
+    wait_for(lambda: json.loads(get(address, "/v1/cluster")) == say(crawl, "status"),
+             "the figures of status")
+    got = say(crawl, "status")
+    if len({s["worker"] for s in got["shards"]}) != 2 or got["state"] != "paused":
+        raise Failure(f"status: {got}")
+    with open(where + "/page", "w", encoding="utf-8") as f:
+        f.write(get(address, "/metrics"))
+    page = prom_check.Page(where + "/page")
+    for key, name in (("pages", "pages_total"), ("queued", "queued_urls"),
+                      ("bytes", "received_bytes_total"), ("sent", "sent_urls_total")):
+        sums = [page.sum(f"urlweir_{of}_{name}", ()) for of in ("cluster", "shard")]
+        if sums != [str(got[key])] * 2 or got[key] == 0:
+            raise Failure(f"{key}: {sums}, status {got[key]}")
+    with open(METRICS, encoding="utf-8") as f:
+        told = set(re.findall(r"^\| `(urlweir_(?:cluster|shard)_\w+)` \| (\w+) \|", f.read(), re.M))
+    shown = {(n, t) for n, (t, _) in page.families.items()
+             if n.startswith(("urlweir_cluster_", "urlweir_shard_"))}
+    if told != shown:
+        raise Failure(f"metrics.md and the page differ: {sorted(told ^ shown)}")
+    if 'id="shards-table"' not in get(address, "/"):
+        raise Failure("the page")
+    say(crawl, "unpause")
+    crawl.finish()
+
+
 def run(*words, code=0):
     got = subprocess.run([URLWEIR, *words], text=True, check=False, timeout=LONGEST,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -607,4 +653,4 @@ def children(pid):
 if __name__ == "__main__":
     scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
                    pause_worker, kill_shard, paused, stopped, changed, hosts,
-                   limited, quota, secrets, lines, moved, anywhere], DIR, sys.argv[4:])
+                   limited, quota, secrets, lines, watched, moved, anywhere], DIR, sys.argv[4:])
