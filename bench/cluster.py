@@ -3,8 +3,8 @@
 urlweir, octets in Kafka, beside the same crawl on one machine, in turn.
 usage: bench/cluster.py BUILD_DIR [PAGES] [HOSTS] [ROUNDS]
 
-One broker and the web run on the same machine; their CPU is not counted, nor is the time
-that a commit waits for them. Medians of the rounds. Skipped without Java.
+One broker and the web run on the same machine; what the broker takes stands apart, and the time
+that a commit waits for it is wall time alone. Medians of the rounds. Skipped without Java.
 """
 
 import os
@@ -35,9 +35,17 @@ def cpu():
     return used.ru_utime + used.ru_stime
 
 
-def run_all(first, others=(), made=lambda p: None):
-    """CPU and wall seconds of workers that end together."""
-    before, began = cpu(), time.monotonic()
+def broker_cpu(where):
+    with open(where + "/1/pid", encoding="ascii") as f:
+        pid = f.read().strip()
+    with open("/proc/" + pid + "/stat", encoding="ascii") as f:
+        words = f.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run_all(kafka_at, first, others=(), made=lambda p: None):
+    """CPU of workers that end together, of the broker meanwhile, and wall seconds."""
+    before, broker, began = cpu(), broker_cpu(kafka_at), time.monotonic()
     workers = []
     for words in (first, *others):
         workers.append(subprocess.Popen([URLWEIR, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
@@ -46,7 +54,7 @@ def run_all(first, others=(), made=lambda p: None):
         said = p.communicate()[1]
         if p.returncode != 0:
             sys.exit("%s: status %d: %s" % (p.args, p.returncode, said))
-    return cpu() - before, time.monotonic() - began
+    return cpu() - before, broker_cpu(kafka_at) - broker, time.monotonic() - began
 
 
 def octets(where, topic):
@@ -66,7 +74,7 @@ class Bench:
 
     def alone(self):
         self.number += 1
-        return run_all(["crawl", self.seed, "-o", "%s/%d" % (self.work, self.number), *OPTIONS, *OWN])
+        return run_all(self.work + "/kafka", ["crawl", self.seed, "-o", "%s/%d" % (self.work, self.number), *OPTIONS, *OWN])
 
     def cluster(self, shards, workers):
         self.number += 1
@@ -80,7 +88,7 @@ class Bench:
             while p.poll() is None and not os.path.isdir(where + "-0/shards/0"):
                 time.sleep(0.1)
 
-        return run_all(first, others, made)
+        return run_all(self.work + "/kafka", first, others, made)
 
     def again(self):
         """Seconds in which a worker with an empty disk has a shard whole that is done."""
@@ -111,11 +119,11 @@ def main():
                     restore = b.again()
         print(machine())
         print("%d pages of 4,000 octets on %d hosts, medians of %d" % (PAGES, HOSTS, ROUNDS))
-        print("%-22s %14s %8s %10s" % ("", "CPU us a page", "ratio", "wall s"))
-        base = statistics.median(c for c, _ in found["one machine"])
+        print("%-22s %14s %8s %14s %10s" % ("", "CPU us a page", "ratio", "broker's", "wall s"))
+        base = statistics.median(row[0] for row in found["one machine"])
         for name, _ in rows:
-            used = statistics.median(c for c, _ in found[name])
-            print("%-22s %14.1f %8.2f %10.1f" % (name, used / PAGES * 1e6, used / base, statistics.median(w for _, w in found[name])))
+            used, broker, wall = (statistics.median(row[i] for row in found[name]) for i in range(3))
+            print("%-22s %14.1f %8.2f %14.1f %10.1f" % (name, used / PAGES * 1e6, used / base, broker / PAGES * 1e6, wall))
         print("NAME.state: %.0f octets a page; read into an empty directory and verified in %.1f s" % (state, restore))
     finally:
         site.kill()
