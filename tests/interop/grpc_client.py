@@ -12,7 +12,7 @@ CLUSTER=kafka://HOST:PORT the same of `urlweir serve --cluster`, without what is
 of a directory: two processes serve one frontier there, and the calls of a check
 go to one and the other (grpc_cluster.py).
 """
-# pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection h2
+# pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection
 import concurrent.futures
 import json
 import os

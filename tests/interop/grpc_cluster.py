@@ -4,7 +4,7 @@ The sentences of grpc_client.py against `urlweir serve --cluster`: the calls of 
 check go to one process and to the other in turn. Those that need a store of the
 process's own are left out: one that cannot be written, and crawls of its own.
 """
-# pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection h2
+# pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection
 import os
 import subprocess
 import sys

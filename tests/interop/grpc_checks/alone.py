@@ -210,66 +210,6 @@ def health_says_not_serving_while_the_service_stops():
 
 
 @check_alone
-def queues_take_turns_over_all_crawls():
-    with Server() as f:
-        crawls = [f"c{i}" for i in range(4)]
-        f.put(*(f.new(f"{c}{k}{i}", k, crawl=c)
-                for c in crawls for k in "ab" for i in range(3)))
-        for c in crawls:
-            for k in "ab":
-                f.crawl = c
-                f.delay(0, k)
-        turns = []
-        for i in range(24):
-            got = []
-            waits(2 + LATE,
-                  lambda: got.extend(f.get_info(1, 1, crawl=ANY)) or got)
-            f.put(f.known(got[0].url, 0, got[0].key, crawl=got[0].crawlID))
-            turns.append((got[0].crawlID, got[0].key))
-        if CLUSTER:  # shards take turns, and the queues of a shard
-            return is_(sorted(turns), sorted([*set(turns)] * 3))
-        is_(len(set(turns[:8])), 8)
-        is_(turns, turns[:8] * 3)
-
-
-@check_alone
-def a_crawl_of_its_own_is_served_while_all_crawls_are():
-    with Server() as f:
-        f.put(*(f.new(f"{c}{k}", f"k{k}", crawl=c)
-                for c in ("c1", "c2") for k in range(50)))
-        mine = f.get(1, 10, crawl="c1")
-        others = f.get(1, 20, crawl=ANY)
-        rest = f.get(1, 1000, crawl="unset")
-        is_((len(mine), len(others), len(rest)), (10, 20, 70))
-        is_(len(set(mine + others + rest)), 100)
-
-
-@check_alone
-def the_default_delay_holds_for_queues_to_come():
-    with Server() as f:
-        f.crawl = "c"
-        f.delay(600, "")
-        f.put_new("u1", "u2")
-        is_(f.get(1), ["u1"])
-        time.sleep(1.5)
-        is_(f.get(2), [])
-        f.delay(0, "")
-        waits(1 + LATE, lambda: f.get(2) == ["u2"])
-
-
-@check_alone
-def a_queue_with_a_delay_of_its_own_does_not_follow_the_default():
-    with Server() as f:
-        f.crawl = "c"
-        f.put_new("u1", "u2")
-        f.delay(600)
-        f.delay(0, "")
-        is_(f.get(1), ["u1"])
-        time.sleep(1.5)
-        is_(f.get(2), [])
-
-
-@check_alone
 def six_callers_that_ask_for_any_crawl_never_get_the_same_url():
     """With SetActive, SetDelay of the default and ListCrawls in between."""
     with Server() as f:
@@ -301,18 +241,6 @@ def six_callers_that_ask_for_any_crawl_never_get_the_same_url():
         waits(2 + LATE, lambda: got.extend(f.get(crawl=ANY, delay=600))
               or len(got) >= 1200)
         is_((len(got), len(set(got)), wrong), (1200, 1200, []))
-
-
-@check_alone
-def control_holds_for_all_connections():
-    with Server() as f:
-        other = stubs.URLFrontierStub(f.server.another_channel())
-        f.put(f.new("u", crawl="c"))
-        other.SetActive(pb.Active(state=False))
-        is_(f.get(crawl="c"), [])
-        is_(f.stub.GetActive(pb.Local()).state, False)
-        f.active(True)
-        is_(other.GetActive(pb.Local()).state, True)
 
 
 @check_alone

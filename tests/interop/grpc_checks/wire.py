@@ -1,23 +1,16 @@
 """Contract, section 1: names, numbers and kinds; and gRPC as clients speak it."""
 import concurrent.futures
-import gzip
 import queue
-import socket
-import struct
 import threading
 import time
 
 import grpc
-import h2.config
-import h2.connection
-import h2.events
-import h2.settings
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase)
 
-from grpc_checks.rig import (CODE, LATE, OK, Section, Server, among, fails, is_, pb,
-                             size, stubs, waits)
+from grpc_checks.rig import (CODE, LATE, OK, Section, Server, among, fails,
+                             is_, pb, size, stubs)
 
 section = Section("1 wire")
 check, check_alone = section.check, section.check_alone
@@ -315,19 +308,6 @@ def a_call_that_is_cancelled_ends_and_the_service_goes_on(f):
 
 
 @check
-def urls_got_for_a_call_that_was_given_up_are_given_back(f):
-    f.put_new(*(f"u{i}" for i in range(50)))
-    f.delay(0)
-    with Http2(f.server.address) as h:
-        stream = h.ask("GetURLs", framed(pb.GetParams(
-            crawlID=f.crawl, delay_requestable=600)), send=False)
-        h.conn.reset_stream(stream, 8)  # in one segment with the question
-        h.ping()
-    got = []
-    waits(3 + LATE, lambda: got.extend(f.get(delay=600)) or len(got) == 50)
-
-
-@check
 def a_caller_that_reads_slowly_gets_all_of_a_long_list(f):
     n = size(20000)
     list(f.stub.PutDiscovered(
@@ -395,318 +375,6 @@ def reflection_describes_the_services(f):
         pass
 
 
-# ---- HTTP/2, by hand ---------------------------------------------------------
-
-def framed(message, compressed=0):
-    octets = message if isinstance(message, bytes) \
-        else message.SerializeToString()
-    return struct.pack(">BI", compressed, len(octets)) + octets
-
-
-class Http2:
-    """A connection on which a check says what is sent, frame by frame."""
-
-    def __init__(self, address, **settings):
-        host, port = address.split(":")
-        self.socket = socket.create_connection((host, int(port)), 120)
-        self.conn = h2.connection.H2Connection(h2.config.H2Configuration(
-            validate_outbound_headers=False, header_encoding="utf-8"))
-        self.conn.initiate_connection()
-        if settings:
-            self.conn.update_settings({
-                getattr(h2.settings.SettingCodes, k): v
-                for k, v in settings.items()})
-        self.streams, self.events, self.closed = {}, [], False
-        self.flush()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *what):
-        self.socket.close()
-
-    def flush(self):
-        self.socket.sendall(self.conn.data_to_send())
-
-    def headers(self, call, *more, **changed):
-        """Begin a call; the stream's number."""
-        stream = self.conn.get_next_available_stream_id()
-        fields = {":method": "POST", ":scheme": "http",
-                  ":path": PREFIX + call, ":authority": "a",
-                  "te": "trailers", "content-type": "application/grpc"}
-        for name, value in changed.items():
-            name = name.replace("_", "-")
-            fields[":" + name if ":" + name in fields else name] = value
-        self.conn.send_headers(stream, [
-            (k, v) for k, v in fields.items() if v is not None] + list(more))
-        self.streams[stream] = {"data": b"", "headers": {}, "ended": False}
-        return stream
-
-    def ask(self, call, octets, send=True, **changed):
-        stream = self.headers(call, **changed)
-        self.conn.send_data(stream, octets, end_stream=True)
-        if send:
-            self.flush()
-        return stream
-
-    def take(self, credit=True):
-        """What the socket has, once."""
-        octets = self.socket.recv(65536)
-        if not octets:
-            self.closed = True
-            return
-        for e in self.conn.receive_data(octets):
-            self.events.append(e)
-            s = self.streams.get(getattr(e, "stream_id", None))
-            if isinstance(e, (h2.events.ResponseReceived,
-                              h2.events.TrailersReceived)):
-                s["headers"].update(e.headers)
-            elif isinstance(e, h2.events.DataReceived):
-                s["data"] += e.data
-                if credit:
-                    self.conn.acknowledge_received_data(
-                        e.flow_controlled_length, e.stream_id)
-            elif isinstance(e, (h2.events.StreamEnded,
-                                h2.events.StreamReset)):
-                s["ended"] = True
-        self.flush()
-
-    def until(self, condition, credit=True):
-        while not condition():
-            assert not self.closed, "the connection was closed"
-            self.take(credit)
-
-    def answer(self, stream):
-        """(grpc-status, messages) of a call."""
-        s = self.streams[stream]
-        self.until(lambda: s["ended"])
-        return s["headers"].get("grpc-status"), list(messages_of(s["data"]))
-
-    def ping(self):
-        """All that was sent before has been taken when it comes back."""
-        seen = sum(isinstance(e, h2.events.PingAckReceived)
-                   for e in self.events)
-        self.conn.ping(b"12345678")
-        self.flush()
-        self.until(lambda: sum(isinstance(e, h2.events.PingAckReceived)
-                               for e in self.events) > seen)
-
-
-def messages_of(octets):
-    while octets:
-        flag, n = struct.unpack(">BI", octets[:5])
-        is_(flag, 0)
-        yield octets[5:5 + n]
-        octets = octets[5 + n:]
-
-
-def stats_of(f):
-    return framed(pb.QueueWithinCrawlParams(crawlID=f.crawl))
-
-
-@check
-def a_message_may_come_octet_by_octet_and_several_in_one_frame(f):
-    with Http2(f.server.address) as h:
-        stream = h.headers("PutURLs")
-        octets = b"".join(framed(f.new(f"u{i}")) for i in range(3))
-        for i in range(40):
-            h.conn.send_data(stream, octets[i:i + 1])
-            h.flush()
-        h.conn.send_data(stream, octets[40:], end_stream=True)
-        h.flush()
-        is_(h.answer(stream), ("0", [b"\x0a\x02u%d" % i for i in range(3)]))
-
-
-@check
-def padding_and_empty_frames_are_passed_over(f):
-    with Http2(f.server.address) as h:
-        stream = h.headers("GetStats")
-        h.conn.send_data(stream, b"", pad_length=200)
-        h.conn.send_data(stream, stats_of(f), pad_length=255)
-        h.conn.send_data(stream, b"", end_stream=True)
-        h.flush()
-        is_(h.answer(stream)[0], "0")
-
-
-@check
-def a_window_of_a_few_octets_is_kept_to(f):
-    f.put_new(*(f"u{i}" + "x" * 100 for i in range(20)))
-    with Http2(f.server.address, INITIAL_WINDOW_SIZE=7) as h:
-        stream = h.ask("ListURLs", framed(pb.ListUrlParams(crawlID=f.crawl)))
-        status, got = h.answer(stream)
-        is_((status, len(got)), ("0", 20))
-        most = max(len(e.data) for e in h.events
-                   if isinstance(e, h2.events.DataReceived))
-        among(most, 1, 7)
-
-
-@check
-def pings_are_answered_while_calls_are_open(f):
-    with Http2(f.server.address) as h:
-        stream = h.headers("PutURLs")
-        for i in range(30):
-            h.conn.send_data(stream, framed(f.new(f"u{i}")))
-            h.ping()
-        h.conn.end_stream(stream)
-        h.flush()
-        is_(len(h.answer(stream)[1]), 30)
-
-
-@check
-def a_client_that_keeps_its_connection_alive_with_pings_is_left_in_peace(f):
-    channel = f.server.another_channel(
-        ("grpc.keepalive_time_ms", 200), ("grpc.keepalive_timeout_ms", 60000),
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.max_pings_without_data", 0),
-        ("grpc.http2.min_time_between_pings_ms", 200))
-    stub = stubs.URLFrontierStub(channel)
-    outgoing = queue.Queue()
-    acks = stub.PutURLs(iter(outgoing.get, None))
-    for i in range(4):
-        outgoing.put(f.new(f"u{i}"))
-        is_(next(acks).status, OK)
-        time.sleep(0.7)
-    outgoing.put(None)
-    is_(list(acks), [])
-    channel.close()
-
-
-@check
-def acks_come_while_the_callers_side_stays_open(f):
-    with Http2(f.server.address) as h:
-        stream = h.headers("PutURLs")
-        h.conn.send_data(stream, framed(f.new("u", ID="i")))
-        h.flush()
-        h.until(lambda: h.streams[stream]["data"])
-        is_(list(messages_of(h.streams[stream]["data"])), [b"\x0a\x01i"])
-        is_(h.streams[stream]["ended"], False)
-        h.conn.end_stream(stream)
-        h.flush()
-        is_(h.answer(stream)[0], "0")
-
-
-@check
-def a_message_cut_short_by_the_end_is_refused(f):
-    with Http2(f.server.address) as h:
-        for octets in (b"\0", b"\0\0\0\0\x09abc"):
-            is_(h.answer(h.ask("GetStats", octets)), ("13", []))
-        stream = h.ask("PutURLs", framed(f.new("u")) + b"\0\0\0")
-        is_(h.answer(stream)[0], "13")
-
-
-@check
-def a_call_of_one_message_with_none_or_two_is_refused(f):
-    with Http2(f.server.address) as h:
-        is_(h.answer(h.ask("GetStats", b"")), ("13", []))
-        is_(h.answer(h.ask("GetStats", stats_of(f) * 2)), ("13", []))
-        is_(h.answer(h.ask("GetStats", stats_of(f)))[0], "0")
-
-
-@check
-def a_message_said_to_be_compressed_in_no_way_is_refused(f):
-    with Http2(f.server.address) as h:
-        is_(h.answer(h.ask("GetStats", framed(b"", 1)))[0], "13")
-        is_(h.answer(h.ask("GetStats", framed(b"", 2)))[0], "13")
-        octets = gzip.compress(b"\x12\x01c")
-        is_(h.answer(h.ask("GetStats", framed(octets, 1),
-                           grpc_encoding="gzip"))[0], "0")
-        is_(h.answer(h.ask("GetStats", framed(b"no gzip", 1),
-                           grpc_encoding="gzip"))[0], "13")
-
-
-@check
-def a_request_that_is_no_grpc_is_told_so_by_http(f):
-    with Http2(f.server.address) as h:
-        for changed, status in (({"method": "GET"}, "405"),
-                                ({"content_type": "application/json"}, "415"),
-                                ({"content_type": None}, "415")):
-            stream = h.headers("GetStats", **changed)
-            h.conn.end_stream(stream)
-            h.flush()
-            h.until(lambda: h.streams[stream]["ended"])
-            is_(h.streams[stream]["headers"][":status"], status)
-
-
-@check
-def content_types_with_a_suffix_or_parameters_are_grpc(f):
-    with Http2(f.server.address) as h:
-        for kind in ("application/grpc+proto", "application/grpc;x=y"):
-            is_(h.answer(h.ask("GetStats", stats_of(f), content_type=kind))[0],
-                "0")
-
-
-@check
-def timeouts_of_every_unit_are_understood(f):
-    with Http2(f.server.address) as h:
-        for text in ("1H", "10M", "99999999S", "99999999m", "99999999u"):
-            is_(h.answer(h.ask("GetStats", stats_of(f), grpc_timeout=text))[0],
-                "0")
-        got = h.answer(h.ask("GetStats", stats_of(f), grpc_timeout="99999999n"))
-        assert got[0] == "0" or got[0] == "4"  # a tenth of a second
-        begun = time.monotonic()
-        stream = h.headers("PutURLs", grpc_timeout="300m")
-        h.flush()
-        is_(h.answer(stream)[0], "4")
-        among(time.monotonic() - begun, 0.25, 1 + LATE)
-        for text in ("1x", "", "-1S", "123456789S", "S"):
-            status = h.answer(h.ask("GetStats", stats_of(f),
-                                    grpc_timeout=text))[0]
-            assert status != "0", text
-
-
-@check
-def metadata_that_is_not_known_is_passed_over(f):
-    with Http2(f.server.address) as h:
-        stream = h.headers(
-            "GetStats", ("x-any", "thing"), ("x-any-bin", "AAECAw"),
-            ("user-agent", "x" * 1000), ("grpc-accept-encoding", "br,gzip"),
-            ("grpc-trace-bin", "AAAA"), ("cookie", "a"), ("cookie", "b"))
-        h.conn.send_data(stream, stats_of(f), end_stream=True)
-        h.flush()
-        is_(h.answer(stream)[0], "0")
-
-
-@check
-def more_metadata_than_there_is_room_for_is_refused(f):
-    fails(CODE.RESOURCE_EXHAUSTED, f.stub.GetStats,
-          pb.QueueWithinCrawlParams(crawlID=f.crawl),
-          metadata=[("x-large", "x" * 12000), ("x-larger", "y" * 12000)])
-    is_(f.figures(), (0, 0, 0, 0, 0))
-
-
-@check
-def a_call_begun_and_left_does_no_harm(f):
-    for method in ("PutURLs", "PutDiscovered", "GetURLs", "GetStats"):
-        h = Http2(f.server.address)
-        stream = h.headers(method)
-        h.conn.send_data(stream, b"\0\0\0\0\x40ab")
-        h.ping()
-        h.socket.close()
-    is_(f.figures(), (0, 0, 0, 0, 0))
-
-
-@check
-def a_stream_that_is_reset_leaves_the_others_of_its_connection(f):
-    with Http2(f.server.address) as h:
-        keep, gone = h.headers("PutURLs"), h.headers("PutURLs")
-        h.conn.send_data(gone, framed(f.new("gone")))
-        h.conn.send_data(keep, framed(f.new("u1")))
-        h.conn.reset_stream(gone, 8)
-        h.conn.send_data(keep, framed(f.new("u2")), end_stream=True)
-        h.flush()
-        is_(len(h.answer(keep)[1]), 2)
-
-
-@check
-def a_status_alone_comes_with_the_headers(f):
-    with Http2(f.server.address) as h:
-        stream = h.ask("GetURLStatus", framed(pb.URLStatusRequest(
-            url="u", key="k", crawlID=f.crawl)))
-        is_(h.answer(stream), ("5", []))
-        got = h.streams[stream]["headers"]
-        is_((got[":status"], got["content-type"]),
-            ("200", "application/grpc"))
-
 
 @check
 def many_connections_at_once_are_served(f):
@@ -717,20 +385,6 @@ def many_connections_at_once_are_served(f):
     is_({a.result(timeout=300).size for a in asked}, {1})
     for c in channels:
         c.close()
-
-
-@check
-def a_hundred_streams_of_one_connection_put_at_once(f):
-    n = size(2000)
-
-    def stream(i):
-        return f.put(*(f.new(f"{i}/{j}", f"q{i % 9}")
-                       for j in range(n // 100)))
-
-    with concurrent.futures.ThreadPoolExecutor(100) as pool:
-        got = sum(pool.map(stream, range(100)), [])
-    is_(set(got), {OK})
-    is_(f.count(), n // 100 * 100)
 
 
 def open_put(f, channel, url):
@@ -771,28 +425,3 @@ def a_caller_that_leaves_a_stream_open_for_each_page_goes_on():
             ends.set()
         few.close()
         many.close()
-
-
-@check
-def a_call_that_came_too_late_hands_nothing_out(f):
-    """Its URLs are with the caller, or free for the next one."""
-    f.put_new(*(f"u{i}" for i in range(50)))
-    f.delay(0)
-    got = []
-    with Http2(f.server.address) as h:
-        for _ in range(20):
-            status, urls = h.answer(h.ask("GetURLs", framed(pb.GetParams(
-                crawlID=f.crawl, max_urls_per_queue=2,
-                delay_requestable=600)), grpc_timeout="1n"))
-            assert status == "4" or status == "0", status
-            got += urls
-    waits(3 + LATE, lambda: f.stats().inProcess == len(got))
-    rest = []
-
-    def all_came():
-        # A call may still be served, and takes a moment to give back its URLs.
-        rest.extend(f.get(delay=600))
-        return len(rest) >= 50 - len(got)
-    waits(3 + LATE, all_came)
-    is_(len(rest), 50 - len(got))
-    is_(len(set(rest)), len(rest))
