@@ -33,19 +33,3 @@ TEST(writes_utf8_and_replaces_surrogates)
                                   "\xef\xbf\xbd");
     buf_fini(&b);
 }
-
-TEST(hands_over_what_it_holds)
-{
-    struct buf b;
-    size_t len = 0;
-    char *s;
-
-    buf_init(&b, 100);
-    buf_addf(&b, "%d-%s", 7, "x");
-    buf_add_uint(&b, UINT64_MAX);
-    s = buf_take(&b, &len);
-    ck_assert_str_eq(s, "7-x18446744073709551615");
-    ck_assert_uint_eq(len, 23);
-    ck_assert_uint_eq(b.len, 0);
-    free(s);
-}

@@ -24,20 +24,6 @@ static void is(const char *want)
 
 FIXTURE(setup, teardown);
 
-TEST(groups_digits_in_threes)
-{
-    format_count(&b, 0);
-    is("0");
-    format_count(&b, 999);
-    is("999");
-    format_count(&b, 1000);
-    is("1,000");
-    format_count(&b, 1234567);
-    is("1,234,567");
-    format_count(&b, UINT64_MAX);
-    is("18,446,744,073,709,551,615");
-}
-
 TEST(writes_sizes_in_powers_of_1024)
 {
     format_size(&b, 0);

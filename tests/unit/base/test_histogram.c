@@ -21,14 +21,6 @@ static unsigned bucket_of(int64_t ns)
     return at;
 }
 
-TEST(ours_bounds_rise_from_100_us_to_60_s)
-{
-    ck_assert_int_eq(histogram_bounds[0], 100000);
-    ck_assert_int_eq(histogram_bounds[HISTOGRAM_BOUNDS - 1], 60 * NS_PER_S);
-    for (unsigned i = 1; i < HISTOGRAM_BOUNDS; i++)
-        ck_assert_int_gt(histogram_bounds[i], histogram_bounds[i - 1]);
-}
-
 /* Prometheus calls a bucket's label `le`: less than or equal. */
 TEST(a_bucket_holds_its_own_bound)
 {
@@ -39,22 +31,6 @@ TEST(a_bucket_holds_its_own_bound)
         ck_assert_uint_eq(bucket_of(histogram_bounds[i] + 1), i + 1);
     }
     ck_assert_uint_eq(bucket_of(INT64_MAX), HISTOGRAM_BOUNDS);
-}
-
-TEST(looks_add_up)
-{
-    struct histogram a = {0}, b = {0};
-    struct histogram_stats s = {{0}, 0};
-
-    histogram_note(&a, NS_PER_MS);
-    histogram_note(&a, 2 * NS_PER_S);
-    histogram_note(&b, NS_PER_MS);
-    histogram_add_to(&a, &s);
-    histogram_add_to(&b, &s);
-    ck_assert_uint_eq(histogram_count(&s), 3);
-    ck_assert_uint_eq(s.sum, 2002000000);
-    ck_assert_uint_eq(s.buckets[3], 2);  /* 1 ms */
-    ck_assert_uint_eq(s.buckets[13], 1); /* up to 2.5 s */
 }
 
 #define NOTES 200000

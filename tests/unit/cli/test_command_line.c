@@ -90,26 +90,6 @@ TEST(options_may_follow_operands)
     end();
 }
 
-TEST(behind_two_dashes_there_are_only_operands)
-{
-    accepted(ARGS("-l", "--", "--count", "--"));
-    ck_assert_int_eq(toy.count, -1);
-    ck_assert_uint_eq(operands.count, 2);
-    ck_assert_str_eq(operands.item[0], "--count");
-    ck_assert_str_eq(operands.item[1], "--");
-    end();
-}
-
-TEST(lists_gather_and_other_options_keep_the_last_value)
-{
-    accepted(ARGS("-i", "a", "--item", "b", "-c1", "-c2", "--kind=meta"));
-    ck_assert_uint_eq(toy.item.count, 2);
-    ck_assert_str_eq(toy.item.item[1], "b");
-    ck_assert_int_eq(toy.count, 2);
-    ck_assert_uint_eq(toy.kind.count, 1); /* not appended to the defaults */
-    end();
-}
-
 TEST(a_switch_is_turned_off_by_no)
 {
     accepted(ARGS("--loud", "--no-loud"));
@@ -153,21 +133,6 @@ TEST(an_unknown_option_is_refused_with_the_nearest)
     refused("no option -z in -lz", ARGS("-lz"));
 }
 
-TEST(abbreviations_are_refused)
-{
-    refused("no option --col; did you mean --colour?", ARGS("--col", "red"));
-    refused("no option --c", ARGS("--c", "3"));
-}
-
-TEST(a_missing_value_is_refused)
-{
-    refused("--count needs a value: --count N", ARGS("--count"));
-    refused("-c needs a value: -c N", ARGS("-c"));
-    refused("-c needs a value: -c N", ARGS("-lc", "--loud"));
-    refused("--count needs a value: --count N", ARGS("--count", "--wait=3"));
-    refused("--colour needs a value: --colour red", ARGS("--colour", "--"));
-}
-
 TEST(a_value_that_looks_like_an_unknown_option_is_a_value)
 {
     accepted(ARGS("--item", "--x", "--item=--count", "-i", "-l"));
@@ -177,12 +142,6 @@ TEST(a_value_that_looks_like_an_unknown_option_is_a_value)
     ck_assert_str_eq(toy.item.item[2], "-l");
     ck_assert(!toy.loud);
     end();
-}
-
-TEST(a_value_for_a_switch_is_refused)
-{
-    refused("--loud is a switch and takes no value; --no-loud turns it off",
-            ARGS("--loud=yes"));
 }
 
 TEST(a_bad_value_is_refused_under_the_name_it_was_given)

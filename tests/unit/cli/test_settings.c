@@ -150,43 +150,6 @@ TEST(the_command_line_wins_over_the_file)
     remove_dir();
 }
 
-TEST(errors_in_the_file_name_line_and_column)
-{
-    make_dir();
-    file("my.yaml", "depth: 2\ndelya: 3\n");
-    refused("my.yaml:2:1: no setting 'delya'; did you mean 'delay'?",
-            CRAWL("-C", path));
-    refused("/nowhere.yaml: not found", CRAWL("-C", "/nowhere.yaml"));
-    remove_dir();
-}
-
-TEST(a_crawl_needs_a_directory_and_a_seed)
-{
-    refused("--warc needs -o DIR",
-            ((char *[]){"crawl", "http://a/", "--warc", NULL}));
-    refused("no seed: give URLs, or -i FILE",
-            ((char *[]){"crawl", "-o", "x", NULL}));
-    accepted((char *[]){"crawl", "-o", "x", "-i", "-", NULL});
-    ck_assert_str_eq(s.input, "-");
-    settings_fini(&s);
-    accepted(CRAWL("-i", "-")); /* both are fine */
-    settings_fini(&s);
-}
-
-/* Options that do not exist yet are unknown, not accepted and ignored. */
-TEST(an_option_that_is_not_there_is_refused_as_unknown)
-{
-    static const char *const names[] = {
-        "--no-such-option",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        refused("no option -", CRAWL((char *)names[i], "x"));
-    refused("--filter: 'blom' is not known; it takes one of scalable, stacked",
-            CRAWL("--filter", "blom"));
-    refused("--follow: 'form' is not known", CRAWL("--follow", "a,form"));
-}
-
 TEST(numbers_out_of_range_are_refused)
 {
     refused("--concurrency: '0' is out of range; it takes 1 to 10000",
@@ -199,46 +162,6 @@ TEST(numbers_out_of_range_are_refused)
             CRAWL("--memory", "1M"));
     refused("-w: '-1' is not a time", CRAWL("-w", "-1"));
     refused("--tries: '0'", CRAWL("--tries", "0"));
-}
-
-TEST(a_default_gives_way_to_what_was_said)
-{
-    accepted(CRAWL("-w", "60s"));
-    ck_assert_int_eq(s.max_delay_ms, 60000);
-    settings_fini(&s);
-    accepted(CRAWL("-w", "10m"));
-    ck_assert_int_eq(s.give_up_ms, 1200000);
-    settings_fini(&s);
-    accepted(CRAWL("-T", "5s"));
-    ck_assert_int_eq(s.connect_timeout_ms, 5000);
-    settings_fini(&s);
-    accepted(CRAWL("--conns-per-host", "100"));
-    ck_assert_int_eq(s.concurrency, 0); /* auto has room */
-    ck_assert_int_eq(s.conns_per_ip, 100);
-    settings_fini(&s);
-    accepted(CRAWL("-w", "0", "--max-delay", "0"));
-    ck_assert_int_eq(s.retry_delay_ms, 0);
-    settings_fini(&s);
-    accepted(CRAWL("-q"));
-    ck_assert_int_eq(s.progress, PROGRESS_NONE);
-    settings_fini(&s);
-    accepted(CRAWL("-q", "--progress", "json"));
-    ck_assert_int_eq(s.progress, PROGRESS_JSON);
-    settings_fini(&s);
-    accepted(CRAWL("--conns-per-host", "9", "--conns-per-ip", "0"));
-    ck_assert_int_eq(s.conns_per_ip, 0);
-    settings_fini(&s);
-}
-
-TEST(the_file_gives_way_to_the_command_line)
-{
-    make_dir();
-    file("my.yaml", "max-delay: 30s\nthreads: 8\n");
-    accepted(CRAWL("-C", path, "-w", "60s", "-c", "4"));
-    ck_assert_int_eq(s.max_delay_ms, 60000);
-    ck_assert_int_eq(s.threads, 4);
-    settings_fini(&s);
-    remove_dir();
 }
 
 TEST(two_that_were_said_and_cannot_both_hold_are_refused)
@@ -316,20 +239,6 @@ TEST(values_have_the_shape_they_need)
     settings_fini(&s);
 }
 
-static void agent(const char *want, const char *token)
-{
-    struct buf b;
-
-    buf_init(&b, 1000);
-    settings_user_agent(&s, &b);
-    ck_assert_str_eq(buf_str(&b), want);
-    buf_clear(&b);
-    settings_product_token(&s, &b);
-    ck_assert_str_eq(buf_str(&b), token);
-    buf_fini(&b);
-    settings_fini(&s);
-}
-
 /* Anyone who can reach the address can read what is served there. */
 TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
 {
@@ -342,63 +251,6 @@ TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
     settings_fini(&s);
     accepted(CRAWL("--metrics", "0.0.0.0:9464", "--metrics-open"));
     settings_fini(&s);
-}
-
-TEST(introduces_itself)
-{
-    accepted(CRAWL("-w", "1"));
-    agent("urlweir/" URLWEIR_VERSION, "urlweir");
-    accepted(CRAWL("--contact", "https://me.example/"));
-    agent("urlweir/" URLWEIR_VERSION " (+https://me.example/)", "urlweir");
-    accepted(CRAWL("-U", "My_Bot-x/2.0"));
-    agent("My_Bot-x/2.0", "my_bot-x");
-    accepted(CRAWL("-U", "Bot (a@b.c)", "--contact", "a@b.c"));
-    agent("Bot (a@b.c)", "bot");
-}
-
-TEST(follows_the_kinds_it_was_told_to)
-{
-    accepted(CRAWL("-w", "1"));
-    ck_assert_uint_eq(settings_link_kinds(&s), LINK_SET_FOLLOW);
-    settings_fini(&s);
-    accepted(CRAWL("--follow", "a,img,media", "--ignore", "img"));
-    ck_assert_uint_eq(settings_link_kinds(&s), LINK_BIT(LINK_A) |
-                                                   LINK_BIT(LINK_MEDIA) |
-                                                   LINK_BIT(LINK_REDIRECT));
-    settings_fini(&s);
-    accepted(CRAWL("--check", "--assets"));
-    ck_assert_uint_eq(settings_link_kinds(&s), LINK_BIT(LINK_REDIRECT));
-    settings_fini(&s);
-    accepted(CRAWL("--assets", "--ignore", "media"));
-    ck_assert_uint_eq(settings_link_kinds(&s),
-                      LINK_SET_FOLLOW |
-                          (LINK_SET_ASSETS & ~LINK_BIT(LINK_MEDIA)));
-    settings_fini(&s);
-}
-
-TEST(reads_the_sitemaps_it_was_told_to)
-{
-    accepted(CRAWL("--sitemap", "off"));
-    ck_assert_uint_eq(settings_link_kinds(&s),
-                      LINK_SET_FOLLOW & ~LINK_BIT(LINK_SITEMAP));
-    settings_fini(&s);
-    accepted(CRAWL("--sitemap", "only"));
-    ck_assert_uint_eq(settings_link_kinds(&s),
-                      LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_REDIRECT));
-    settings_fini(&s);
-    accepted((char *[]){"crawl", "-o", "x", "--sitemap-url",
-                        "https://h.example/s.xml", NULL}); /* and no seeds */
-    settings_fini(&s);
-    refused("--sitemap-url 'x': it takes an http or https URL",
-            CRAWL("--sitemap-url", "x"));
-    refused("--sitemap off reads none",
-            CRAWL("--sitemap", "off", "--sitemap-url", "http://h/"));
-    refused("--ignore leaves them out",
-            CRAWL("--sitemap", "only", "--ignore", "sitemap"));
-    refused("needs the kind sitemap",
-            CRAWL("--follow", "a", "--sitemap-url", "http://h/"));
-    refused("--scope seed and --depth 0 leave none",
-            CRAWL("--sitemap", "only", "--depth", "0"));
 }
 
 /* Every kind of page link can be followed, except forms. */
@@ -444,54 +296,6 @@ static void resumed(const char *diff, char **argv)
     ck_assert_str_eq(capture_end(&captured), diff);
     ck_assert_str_eq(s.output, dir);
     settings_fini(&before);
-}
-
-TEST(a_resume_goes_on_as_it_was_started)
-{
-    make_dir();
-    start_crawl(CRAWL("-d", "3", "-w", "0", "-I", "a\"\\b", "--no-insecure",
-                      "--quota", "none", "--fpr", "0.01", "-v", "--time",
-                      "90s"));
-    resumed("", RESUME("-q"));
-    ck_assert_int_eq(s.depth, 3);
-    ck_assert_int_eq(s.delay_ms, 0);
-    ck_assert_str_eq(s.include.item[0], "a\"\\b");
-    ck_assert_double_eq(s.fpr, 0.01);
-    ck_assert_int_eq(s.limit_time_ms, 90000);
-    ck_assert(s.quiet && !s.verbose); /* these belong to a run */
-    ck_assert_str_eq(s.seeds.item[0], "https://example.org/");
-    settings_fini(&s);
-    remove_dir();
-}
-
-TEST(a_resume_prints_what_it_changes)
-{
-    make_dir();
-    start_crawl(CRAWL("-d", "3", "-I", "a", "-I", "b", "-b", "secret=1"));
-    resumed("depth: 3 -> 5\n"
-            "include: a, b -> c\n"
-            "exclude: none -> \\xe2\\x80\\xaex\n"
-            "limit: none -> 100\n"
-            "delay: 1s -> 2s\n"
-            "cookie: changed\n"
-            "insecure: false -> true\n",
-            RESUME("--depth=5", "-I", "c", "-X", "\xe2\x80\xaex", "-n", "100",
-                   "-w2", "--insecure", "-b", "secret=2"));
-    settings_fini(&s);
-    resumed("depth: 3 -> none\ninclude: a, b -> none\ncookie: changed\n",
-            RESUME("-d", "none", "-I", "", "-b", ""));
-    ck_assert_ptr_null(s.cookie);
-    settings_fini(&s);
-    remove_dir();
-}
-
-TEST(what_the_crawl_had_gives_way_as_a_default_does)
-{
-    make_dir();
-    start_crawl(CRAWL("-w", "1"));
-    resumed("delay: 1s -> 1m\nmax-delay: 30s -> 1m\n", RESUME("-w", "60"));
-    settings_fini(&s);
-    remove_dir();
 }
 
 TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)

@@ -74,17 +74,6 @@ TEST(reads_every_type)
     ck_assert_str_eq(toy.kind.item[1], "meta");
 }
 
-TEST(nothing_at_all_is_no_setting)
-{
-    accepted("");
-    accepted("# only a comment\n");
-    accepted("---\n");
-    accepted("--- {}\n...\n");
-    accepted("\xef\xbb\xbf"
-             "count: 3\r\n");
-    ck_assert_int_eq(toy.count, 3);
-}
-
 TEST(an_unknown_key_is_named_with_its_place_and_the_nearest)
 {
     refused("loud: true\n  \ncuont: 3\n",
@@ -137,12 +126,6 @@ TEST(a_value_of_the_wrong_shape_is_refused)
     refused("? [a]\n: 1\n", "toy.yaml:1:3: expected the name of a setting");
 }
 
-TEST(a_key_given_twice_is_refused)
-{
-    refused("count: 1\nloud: true\ncount: 2\n",
-            "toy.yaml:3:1: 'count' was already set in line 1");
-}
-
 TEST(what_stands_on_the_command_line_only_is_refused)
 {
     refused("file: x\n",
@@ -163,12 +146,6 @@ TEST(anchors_aliases_and_tags_are_refused)
         ck_assert_int_eq(read_bytes(bytes_of_str(yaml[i])), STATUS_FORMAT);
         ck_assert_ptr_nonnull(strstr(buf_str(&error), why));
     }
-}
-
-TEST(one_document_is_all)
-{
-    refused("count: 1\n---\ncount: 2\n",
-            "toy.yaml:2:1: a second YAML document; a file has one");
 }
 
 TEST(what_is_no_yaml_is_refused_with_its_place)
@@ -271,21 +248,4 @@ TEST(writes_sections_and_the_shortest_text)
                                      "  - \"img\"\n"
                                      "light: off\n");
     buf_fini(&text);
-}
-
-TEST(loads_files_and_says_which_cannot_be_read)
-{
-    char path[] = "/tmp/urlweir-config-XXXXXX";
-    int fd = mkstemp(path);
-
-    ck_assert_int_ge(fd, 0);
-    close(fd);
-    ck_ok(file_replace(path, bytes_of_str("count: 4\n")));
-    ck_ok(config_load(&toy_table, &toy, path, OPTION_FROM_FILE, &error));
-    ck_assert_int_eq(toy.count, 4);
-    unlink(path);
-    ck_assert_int_eq(config_load(&toy_table, &toy, path, OPTION_FROM_FILE,
-                                 &error),
-                     STATUS_NOT_FOUND);
-    ck_assert_ptr_nonnull(strstr(buf_str(&error), ": not found"));
 }

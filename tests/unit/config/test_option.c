@@ -132,13 +132,6 @@ TEST(a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one)
     ck_assert_uint_eq(toy.kind.count, 0);
 }
 
-TEST(a_list_of_expressions_keeps_its_commas)
-{
-    ck_ok(set("item", "a{1,2}", OPTION_FROM_LINE));
-    ck_assert_uint_eq(toy.item.count, 1);
-    ck_assert_str_eq(toy.item.item[0], "a{1,2}");
-}
-
 TEST(every_value_reads_back_from_its_text)
 {
     static const char *const values[][2] = {
@@ -158,36 +151,6 @@ TEST(every_value_reads_back_from_its_text)
         ck_assert_str_eq(buf_str(&text), values[k][1]);
         buf_fini(&text);
     }
-}
-
-TEST(remembers_who_said_it)
-{
-    size_t i = option_find(&toy_table, bytes_of_str("count"));
-
-    ck_assert(!option_given(&toy_table, i, &toy));
-    ck_ok(set("count", "3", OPTION_FROM_CRAWL));
-    ck_assert(!option_given(&toy_table, i, &toy));
-    ck_ok(set("count", "3", OPTION_FROM_FILE));
-    ck_assert(option_given(&toy_table, i, &toy));
-    ck_assert_int_eq(set("count", "x", OPTION_FROM_LINE), STATUS_FORMAT);
-    ck_assert_int_eq(option_source(&toy_table, i, &toy), OPTION_FROM_FILE);
-}
-
-TEST(a_copy_is_equal_and_its_own)
-{
-    struct toy copy;
-
-    ck_ok(set("name", "first", OPTION_FROM_LINE));
-    ck_ok(set("item", "x", OPTION_FROM_LINE));
-    option_copy(&toy_table, &copy, &toy, sizeof copy);
-    for (size_t i = 0; i < toy_table.count; i++)
-        ck_assert(option_equal(&toy_specs[i], &toy, &copy));
-    ck_ok(set("item", "y", OPTION_FROM_LINE));
-    ck_ok(set("name", "second", OPTION_FROM_LINE));
-    ck_assert_str_eq(copy.name, "first");
-    ck_assert_uint_eq(copy.item.count, 1);
-    ck_assert(!option_equal(&toy_specs[8], &toy, &copy));
-    option_fini(&toy_table, &copy);
 }
 
 static void nearest(const char *text, const char *name, bool alike)

@@ -5,38 +5,6 @@
 #include "crawler/crawl_task.h"
 #include "tests/unit/unit.h"
 
-TEST(tasks_are_taken_in_the_order_in_which_they_were_posted)
-{
-    struct task_list l;
-    struct crawl_task t[3] = {{.ctx = &t[0]}};
-
-    task_list_init(&l);
-    ck_assert_ptr_null(task_list_take(&l));
-    for (size_t i = 0; i < 3; i++)
-        ck_ok(task_list_add(&l, &t[i]));
-    ck_assert_ptr_eq(task_list_take(&l), &t[0]);
-    ck_assert_ptr_eq(t[0].next, &t[1]);
-    ck_assert_ptr_eq(t[1].next, &t[2]);
-    ck_assert_ptr_null(t[2].next);
-    ck_assert_ptr_null(task_list_take(&l));
-    task_list_fini(&l);
-}
-
-TEST(a_task_may_be_posted_again_when_it_was_taken)
-{
-    struct task_list l;
-    struct crawl_task t = {.status = STATUS_IO};
-
-    task_list_init(&l);
-    for (int i = 0; i < 2; i++) {
-        ck_ok(task_list_add(&l, &t));
-        ck_ok(t.status);
-        ck_assert_ptr_eq(task_list_take(&l), &t);
-        t.status = STATUS_IO;
-    }
-    task_list_fini(&l);
-}
-
 TEST(nothing_is_taken_in_behind_the_end_and_what_was_there_is_left)
 {
     struct task_list l;

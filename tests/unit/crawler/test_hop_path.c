@@ -53,40 +53,6 @@ TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
     rig_fini(&r);
 }
 
-TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
-{
-    char urls[400][40], want[80];
-    struct hop_path *walked, *known;
-    uint64_t ids[400];
-    struct rig r;
-
-    rig_init(&r);
-    rig_create(&r);
-    for (int i = 0; i < 400; i++) {
-        snprintf(urls[i], sizeof urls[i], "http://a.example/%d", i);
-        ids[i] = found(&r, urls[i], i > 0 ? ids[i - 1] : 0,
-                       i > 0 ? LINK_A : LINK_SEED);
-    }
-    known = hop_path_new(r.e);
-    for (int i = 1; i < 400; i++) {
-        int over = i > HOP_LETTERS_MOST ? i - HOP_LETTERS_MOST : 0;
-        int n = over > 0 ? snprintf(want, sizeof want, "%d+", over) : 0;
-
-        memset(want + n, 'L', (size_t)(i - over));
-        want[n + i - over] = '\0';
-        assert_hop_path(known, ids[i], ids[i - 1], LINK_A, urls[i - 1], want);
-    }
-    /* A new one that has to walk the path finds the same, as far as it
-     * walks. */
-    walked = hop_path_new(r.e);
-    snprintf(want, sizeof want,
-             "150+LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL");
-    assert_hop_path(walked, ids[200], ids[199], LINK_A, urls[199], want);
-    hop_path_free(known);
-    hop_path_free(walked);
-    rig_fini(&r);
-}
-
 TEST(every_kind_of_link_has_a_letter_and_a_place)
 {
     for (unsigned k = 0; k < LINK_KIND_COUNT_; k++) {

@@ -148,63 +148,6 @@ TEST(a_lock_names_its_holder_and_dies_with_it)
     close(ready[1]);
 }
 
-/* Takes locks and lets them go, without an end. */
-static void lock_many(int ready)
-{
-    enum { MANY = 200 };
-    int fd[MANY];
-    char name[32];
-
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "many%d", i);
-        fd[i] = open(in_dir(name), O_RDWR | O_CREAT, 0600);
-        (void)flock(fd[i], LOCK_EX);
-    }
-    for (unsigned i = 0;; i++) {
-        if (i == MANY && write(ready, "x", 1) != 1)
-            _exit(1);
-        (void)flock(fd[i % MANY], LOCK_UN);
-        (void)flock(fd[i % MANY], LOCK_EX);
-    }
-}
-
-/* The kernel's list of all locks changes while we read it. */
-TEST(a_lock_names_its_holder_among_many_that_come_and_go)
-{
-    struct file_lock *l = NULL;
-    int ready[2], status;
-    pid_t child[2];
-    long holder;
-    char c;
-
-    ck_assert_int_eq(pipe(ready), 0);
-    for (int i = 0; i < 2; i++) {
-        child[i] = fork();
-        if (child[i] == 0)
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (child[i] == 0 && i == 0)
-            lock_many(ready[1]);
-        if (child[i] == 0) {
-            if (file_lock_take(&l, in_dir("lock"), "test", NULL) != STATUS_OK ||
-                unlink(in_dir("lock")) != 0 || write(ready[1], "x", 1) != 1)
-                _exit(1);
-            pause();
-        }
-    }
-    for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(read(ready[0], &c, 1), 1);
-    for (int i = 0; i < 1000; i++) {
-        ck_ok(file_lock_holder(in_dir("lock"), &holder));
-        ck_assert_msg(holder == child[1], "%ld at %d", holder, i);
-    }
-    for (int i = 0; i < 2; i++) {
-        kill(child[i], SIGKILL);
-        waitpid(child[i], &status, 0);
-    }
-    close(ready[0]);
-    close(ready[1]);
-}
-
 /* Returns 0 if another process may have the lock, 1 if it may not. */
 static int other_is_refused(const char *path)
 {
@@ -235,32 +178,6 @@ TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
     ck_assert_int_eq(other_is_refused(in_dir("lock")), 1);
     file_lock_free(l);
     ck_assert_int_eq(other_is_refused(in_dir("lock")), 0);
-}
-
-TEST(a_lock_carries_the_last_note_of_its_holder)
-{
-    struct file_lock *l = NULL;
-    char text[64], command[300];
-
-    ck_ok(file_lock_take(&l, in_dir("lock"), "a longer note", NULL));
-    file_lock_note(l, "short");
-    snprintf(text, sizeof text, "%ld short\n", (long)getpid());
-    /* Another process reads the file, as this one must not open it. */
-    snprintf(command, sizeof command, "cat %s >%s.copy", in_dir("lock"),
-             in_dir("lock"));
-    ck_assert_int_eq(system(command), 0);
-    expect("lock.copy", text);
-    file_lock_free(l);
-    expect("lock", "");
-}
-
-TEST(directories_are_made_with_their_parents)
-{
-    ck_ok(file_make_dir(in_dir("x/y/z")));
-    ck_ok(file_make_dir(in_dir("x/y/z")));
-    ck_assert_int_eq(access(in_dir("x/y/z"), W_OK), 0);
-    ck_ok(file_replace(in_dir("f"), bytes_of_str("")));
-    ck_assert_int_eq(file_make_dir(in_dir("f")), STATUS_EXISTS);
 }
 
 TEST(a_file_that_is_replaced_keeps_its_mode)

@@ -322,53 +322,6 @@ TEST(a_packed_file_that_is_cut_short_or_damaged_is_an_error)
     buf_fini(&packed);
 }
 
-/* Lengths around each boundary: of a batch, of the longest line, of the
- * window. */
-TEST(lines_of_any_length_come_whole_or_in_pieces)
-{
-    static const size_t lengths[] = {
-        0,
-        1,
-        LINE_BATCH_BYTES - 1,
-        LINE_BATCH_BYTES,
-        LINE_BATCH_BYTES + 1,
-        LINE_MOST - 1,
-        LINE_MOST,
-        LINE_MOST + 1,
-        LINE_MOST + LINE_BATCH_BYTES - 1,
-        LINE_MOST + LINE_BATCH_BYTES,
-        LINE_MOST + LINE_BATCH_BYTES + 1,
-        3 * LINE_MOST,
-    };
-    enum { N = sizeof lengths / sizeof *lengths };
-    struct buf text;
-    uint64_t n = 0, too_long = 0;
-    char *f;
-    const char *files[1];
-
-    buf_init(&text, CEILING);
-    for (size_t i = 0; i < N; i++) {
-        for (size_t k = 0; k < 2; k++, n += 2) {
-            size_t len = lengths[(i + k * 5) % N];
-
-            memset(buf_room(&text, len + 1), 'a' + (int)i, len + 1);
-            buf_grew(&text, len);
-            buf_add_str(&text, "\nnext\n");
-            too_long += len > LINE_MOST;
-        }
-    }
-    f = file_of("f", buf_bytes(&text));
-    files[0] = f;
-    reads(files, 1, buf_bytes(&text), n);
-    ck_assert_uint_eq(long_lines, too_long);
-    free(f);
-    f = file_of("f", bytes_of(text.at, text.len - 1)); /* no final LF */
-    files[0] = f;
-    reads(files, 1, buf_bytes(&text), n);
-    free(f);
-    buf_fini(&text);
-}
-
 /* ---- a pipe, filled in pieces of all sizes ---- */
 
 struct writer {
@@ -435,36 +388,6 @@ TEST(a_line_is_handed_over_before_the_next_one_comes)
         ck_ok(line_input_fill(in, &batch));
         ck_assert_uint_eq(batch.count, 1);
     }
-    line_input_free(in);
-}
-
-/* Stops once what is there has been read, and the reader waits for more. */
-static void *stop_later(void *in)
-{
-    int left = 1;
-
-    while (left > 0 || !is_asleep(getpid())) {
-        usleep(1000);
-        ck_assert_int_eq(ioctl(STDIN_FILENO, FIONREAD, &left), 0);
-    }
-    line_input_stop(in);
-    return NULL;
-}
-
-TEST(stopping_ends_the_wait_for_input)
-{
-    struct line_input *in;
-    pthread_t thread;
-    int ends[2];
-
-    ck_assert_int_eq(pipe(ends), 0);
-    dup2(ends[0], STDIN_FILENO);
-    in = line_input_new(NULL, 0);
-    ck_assert_int_eq(write(ends[1], "half a line", 11), 11);
-    pthread_create(&thread, NULL, stop_later, in);
-    ck_assert_int_eq(line_input_fill(in, &batch), STATUS_CLOSED);
-    ck_assert_str_eq(line_input_error(in), "");
-    pthread_join(thread, NULL);
     line_input_free(in);
 }
 

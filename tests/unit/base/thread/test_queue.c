@@ -53,52 +53,6 @@ struct sized {
     size_t octets, number;
 };
 
-static void *send_sized(void *arg)
-{
-    const struct sized *s = arg;
-
-    for (size_t i = 1; i <= s->number; i++)
-        queue_send(s->q, (void *)i, s->octets);
-    return NULL;
-}
-
-/* One that is larger than all that may wait passes alone. */
-TEST(large_items_wait_by_their_octets)
-{
-    static const size_t octets[] = {40, 100, 250};
-    static const size_t together[] = {2, 1, 1};
-
-    for (size_t k = 0; k < 3; k++) {
-        struct sized s = {queue_new(8, 100), octets[k], 1000};
-        void *items[8];
-        pthread_t t;
-
-        pthread_create(&t, NULL, send_sized, &s);
-        for (size_t got = 0; got < s.number;) {
-            size_t n;
-
-            ck_assert_uint_le(queue_count(s.q), together[k]);
-            n = queue_receive(s.q, items, 8, -1);
-            ck_assert_uint_le(n, together[k]);
-            for (size_t i = 0; i < n; i++)
-                ck_assert_uint_eq((uintptr_t)items[i], ++got);
-        }
-        pthread_join(t, NULL);
-        queue_free(s.q);
-    }
-}
-
-TEST(wake_ends_the_next_wait_at_once)
-{
-    struct queue *q = queue_new(1, 0);
-    void *got;
-
-    queue_wake(q);
-    ck_assert_uint_eq(queue_receive(q, &got, 1, -1), 0);
-    ck_assert_uint_eq(queue_receive(q, &got, 1, 1000000), 0);
-    queue_free(q);
-}
-
 #define A_MINUTE INT64_C(60000000000)
 
 static void *send_slowly(void *arg)

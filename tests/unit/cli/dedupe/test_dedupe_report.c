@@ -37,31 +37,6 @@ TEST(a_wide_bar_tells_all)
                      "unique  81% duplicates  10 invalid  12.3s");
 }
 
-TEST(a_bar_is_never_wider_than_the_terminal)
-{
-    for (size_t width = 0; width < 120; width++) {
-        buf_clear(&b);
-        dedupe_report_bar(&b, &sample, 1003713, width);
-        ck_assert_uint_le(b.len, width);
-    }
-    ck_assert_ptr_nonnull(strstr(buf_str(&b), "12.3s"));
-}
-
-TEST(a_line_leaves_out_what_nobody_knows)
-{
-    struct dedupe_progress s = sample;
-
-    dedupe_report_line(&b, &s, 1003713.4);
-    ck_assert_str_eq(buf_str(&b),
-                     "urlweir: progress: elapsed=12.3s lines=12345678 "
-                     "lines_per_second=1003713 unique=2345678 "
-                     "duplicates=9999990 invalid=10 bytes=500 read=50.0%\n");
-    s.size = 0;
-    buf_clear(&b);
-    dedupe_report_line(&b, &s, 0);
-    ck_assert_ptr_null(strstr(buf_str(&b), "read="));
-}
-
 TEST(where_no_terminal_is_a_line_comes_every_ten_seconds)
 {
     static struct capture c;
@@ -107,21 +82,4 @@ TEST(the_summary_says_what_was_kept_where_it_was)
     ck_assert_ptr_nonnull(strstr(buf_str(&b),
                                  "2,345,678   known before: 654,322, now: "
                                  "3,000,000\n"));
-}
-
-TEST(the_json_summary_adds_up)
-{
-    struct dedupe_summary s = {.all = sample, .dir = "a\"b", .known = 7};
-    json_t *o;
-
-    ck_ok(dedupe_summary_json(&b, &s));
-    o = json_loads(buf_str(&b), 0, NULL);
-    ck_assert_ptr_nonnull(o);
-    ck_assert_int_eq(json_integer_value(json_object_get(o, "lines")),
-                     json_integer_value(json_object_get(o, "unique")) +
-                         json_integer_value(json_object_get(o, "duplicates")) +
-                         json_integer_value(json_object_get(o, "invalid")));
-    ck_assert_str_eq(json_string_value(json_object_get(o, "state")), "a\"b");
-    ck_assert(json_is_false(json_object_get(o, "interrupted")));
-    json_decref(o);
 }

@@ -166,16 +166,3 @@ TEST(a_redirect_to_a_page_is_a_move_and_its_target_is_not_new)
     ck_assert_uint_eq(seen.kinds[DIFF_NEW], 0);
     ck_assert_uint_eq(seen.kinds[DIFF_CHANGED], 0);
 }
-
-TEST(a_redirect_to_nothing_is_a_change)
-{
-    struct line_sort *s = line_sort_new("/tmp", 4096);
-    struct seen seen;
-
-    add_page(s, 1, '0', BODIES);
-    add_redirect(s, "http://h/001", "http://h/002");
-    add_page(s, 2, '1', MISSING);
-    seen = join(s, false);
-    ck_assert_uint_eq(seen.kinds[DIFF_MOVED], 0);
-    ck_assert_uint_eq(seen.kinds[DIFF_CHANGED], 1);
-}

@@ -55,31 +55,6 @@ TEST(ticks_are_round_numbers)
     ticks_are(&a, "1e-9 1e-6 0.001 1 1k 1M 1G");
 }
 
-TEST(a_range_of_nothing_is_widened)
-{
-    struct plot_axis a;
-
-    plot_axis_fit(&a, 5, 5, false);
-    ck_assert(a.low <= 5 && a.high > 5 && a.count >= 2);
-    plot_axis_fit(&a, 0, 0, false);
-    ck_assert(a.high > 0);
-    plot_axis_fit(&a, 1024, 1024, true);
-    ck_assert(a.low < 1024 && a.high > 1024 && a.count >= 2);
-}
-
-TEST(a_value_lies_where_its_share_of_the_axis_is)
-{
-    struct plot_axis a;
-
-    plot_axis_fit(&a, 0, 100, false);
-    ck_assert_double_eq_tol(plot_axis_at(&a, 25), 0.25, 1e-12);
-    ck_assert_double_eq(plot_axis_at(&a, -7), 0);
-    ck_assert_double_eq(plot_axis_at(&a, 700), 1);
-    plot_axis_fit(&a, 1, 10000, true);
-    ck_assert_double_eq_tol(plot_axis_at(&a, 100), 0.5, 1e-12);
-    ck_assert_double_eq(plot_axis_at(&a, 0), 0); /* zero cannot be placed */
-}
-
 TEST(a_number_is_short_to_read_and_whole_to_copy)
 {
     plot_number(&b, 0.00123456789);
@@ -136,32 +111,6 @@ TEST(a_plot_is_well_formed_whatever_its_words_are)
     buf_clear(&b);
     plot_table_bars(&b, &bars);
     is_well_formed(buf_str(&b));
-}
-
-/* A logarithmic axis has no place for 0: an empty marker. No value: nothing. */
-TEST(what_cannot_be_drawn_is_not_joined_to_what_can)
-{
-    struct plot_line l = {"a", points, 4, 0, false, false};
-    struct plot p = {.title = "t",
-                     .x = "x",
-                     .y = "y",
-                     .x_log = true,
-                     .y_log = true,
-                     .lines = &l,
-                     .count = 1};
-    const char *line, *at;
-    size_t full = 0, empty = 0;
-
-    plot_draw(&b, &p, 0, 0);
-    line = strstr(buf_str(&b), "class=\"h0 line\" d=\"");
-    ck_assert_ptr_nonnull(line);
-    ck_assert_ptr_null(memchr(line + 19, 'L', strcspn(line + 19, "\"")));
-    for (at = buf_str(&b); (at = strstr(at, "class=\"h0 ")) != NULL; at++) {
-        full += strncmp(at, "class=\"h0 mark", 14) == 0;
-        empty += strncmp(at, "class=\"h0 none", 14) == 0;
-    }
-    ck_assert_uint_eq(full, 3); /* two points, and the one in the legend */
-    ck_assert_uint_eq(empty, 1);
 }
 
 TEST(a_table_has_a_row_for_each_x_of_any_line)

@@ -157,21 +157,6 @@ TEST(a_line_is_key_and_value)
         "duplicates=81.0% bytes=123456789 eta=3m07s\n");
 }
 
-TEST(a_paused_crawl_says_so_and_knows_no_end)
-{
-    struct crawl_stats paused = sample;
-
-    paused.paused = true;
-    progress_bar(&b, &paused, &rates, 200, false);
-    ck_assert_str_eq(buf_str(&b),
-                     "12,345 pages  paused  45,210 queued  312 hosts  12 failed"
-                     "  81% seen before  1.2 MiB/s  3m12s");
-    buf_clear(&b);
-    progress_line(&b, &paused, &rates);
-    ck_assert_ptr_nonnull(
-        strstr(buf_str(&b), "progress: elapsed=3m12s paused=yes pages="));
-}
-
 static const struct crawl_standstill standstills[] = {
     {"127.0.0.3", "back_off", 503, 163 * NS_PER_S},
     {"127.0.0.3", "back_off", 0, 163 * NS_PER_S},
@@ -333,36 +318,6 @@ TEST(lines_come_every_ten_seconds_then_every_minute)
     ck_assert_int_eq(strncmp(said, "urlweir: progress: ", 19), 0);
 }
 
-TEST(the_first_line_knows_a_rate)
-{
-    static const struct engine_stats first = {.pages = 12245};
-    struct progress *p;
-
-    capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_AUTO, &no_limits, &first, 0);
-    progress_update(p, &sample, S(10));
-    progress_free(p, NULL, S(11));
-    capture_end(&captured);
-    ck_assert_ptr_nonnull(strstr(captured.text, " pages_per_second=10.0 "));
-}
-
-TEST(none_says_nothing_and_json_ends_with_a_last_object)
-{
-    struct progress *p;
-
-    capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_NONE, &no_limits, &sample.engine, 0);
-    ck_assert(!progress_due(p, S(1000000)));
-    progress_update(p, &sample, S(1000000));
-    progress_free(p, &sample, S(1000000));
-    ck_assert_str_eq(capture_end(&captured), "");
-    capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_JSON, &no_limits, &sample.engine, 0);
-    progress_free(p, &sample, S(1));
-    capture_end(&captured);
-    ck_assert_ptr_nonnull(strstr(captured.text, "\"last\":true}\n"));
-}
-
 TEST(a_log_line_passes_above_the_bar)
 {
     struct progress *p;
@@ -483,13 +438,4 @@ TEST(auto_is_a_bar_as_wide_as_the_terminal)
     if (!on_terminal(40, "xterm", PROGRESS_AUTO, drawn, sizeof drawn))
         return;
     ck_assert_str_eq(drawn, "\r\x1b[K12,345 pages  0/s  45,210 queued");
-}
-
-TEST(auto_is_lines_on_a_terminal_that_cannot_draw)
-{
-    char drawn[1000];
-
-    if (!on_terminal(40, "dumb", PROGRESS_AUTO, drawn, sizeof drawn))
-        return;
-    ck_assert_int_eq(strncmp(drawn, "urlweir: progress: ", 19), 0);
 }

@@ -67,30 +67,6 @@ TEST(tells_what_happened_and_what_comes_next)
     free(text);
 }
 
-TEST(a_resumed_crawl_tells_its_own_share)
-{
-    static const struct engine_stats before = {.pages = 12345 - 246};
-    struct crawl_stats c = crawl;
-    struct summary s = whole;
-
-    s.crawl = &c;
-    s.end = CRAWL_FINISHED;
-    s.code = EXIT_SEEDS;
-    s.before = &before;
-    c.engine.seeds_failed = 1;
-    c.engine.queued = 0;
-    print(&s);
-    ck_assert_ptr_nonnull(
-        strstr(text, "finished, but some seeds could not be fetched\n"));
-    ck_assert_ptr_nonnull(
-        strstr(text, "12,345   246 of them in this run, 2.0 a second, 1,024 "));
-    ck_assert_ptr_nonnull(strstr(text, "in 2m03s\n  1 of 3 seeds failed\n"
-                                       "exit status 5; to see what failed: "
-                                       "urlweir export docs --what errors\n"));
-    ck_assert_ptr_null(strstr(text, "queued"));
-    free(text);
-}
-
 /* A page that is no page any more takes one off the pages. */
 TEST(a_resumed_crawl_tells_what_it_fetched_again)
 {
@@ -171,35 +147,6 @@ TEST(failed_seeds_come_with_what_to_do_about_each_cause)
     free(text);
 }
 
-/* This is the first thing to go wrong when people crawl their own machine. */
-TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
-{
-    static const struct crawl_stats c = {
-        .engine = {.skipped = 2, .urls = 2, .seeds = 1, .seeds_failed = 1},
-        .frontier.done[OUTCOME_SKIPPED][REASON_ADDRESS] = 2};
-
-    print_failed_seeds(&c);
-    ck_assert_ptr_nonnull(
-        strstr(text, "  1 of 1 seeds failed\n"
-                     "  address: not fetched, since it is a private or special "
-                     "one; --allow-private allows it\n"
-                     "exit status 5; to see what failed: "
-                     "urlweir export d --what errors\n"));
-    free(text);
-}
-
-TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
-{
-    static const struct crawl_stats c = {
-        .engine = {.skipped = 1, .urls = 1, .seeds = 1, .seeds_failed = 1},
-        .frontier.done[OUTCOME_SKIPPED][REASON_PORT] = 1};
-
-    print_failed_seeds(&c);
-    ck_assert_ptr_nonnull(strstr(text, "  port: not fetched, since browsers "
-                                       "block it; --allow-port allows it\n"));
-    free(text);
-}
-
 TEST(giving_up_names_the_hosts)
 {
     static const struct crawl_wait waits[] = {{"a.example", "retry_after", 12,
@@ -229,80 +176,5 @@ TEST(giving_up_names_the_hosts)
         strstr(text, "  and more hosts: urlweir status docs --hosts\n"));
     ck_assert_ptr_null(strstr(text, "  i waits"));
     ck_assert_ptr_nonnull(strstr(text, "to go on: urlweir resume docs\n"));
-    free(text);
-}
-
-TEST(a_stopped_crawl_names_the_host_that_will_take_longest)
-{
-    static const struct crawl_wait slow = {"a.example", "crawl_delay", 1203,
-                                           300 * NS_PER_S};
-    struct summary s = whole;
-
-    s.end = CRAWL_TIME;
-    s.longest = &slow;
-    print(&s);
-    ck_assert_ptr_nonnull(
-        strstr(text, "  a.example will take longest: 1,203 URLs, one each "
-                     "5m00s (crawl_delay)\n"));
-    free(text);
-}
-
-TEST(of_many_reasons_the_rarest_are_summed_up)
-{
-    struct crawl_stats c = crawl;
-    struct summary s = whole;
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f",
-                                        "g", "h", "i", "j", "k", "l"};
-
-    for (size_t i = 0; i < 12; i++)
-        snprintf(c.frontier.failures[i].why, sizeof c.frontier.failures[i].why,
-                 "%s", names[i]);
-    for (size_t i = 0; i < 12; i++)
-        c.frontier.failures[i].count = i + 1;
-    c.frontier.failure_count = 12;
-    s.crawl = &c;
-    print(&s);
-    ck_assert_ptr_nonnull(
-        strstr(text, "l 12, k 11, j 10, i 9, h 8, g 7, f 6, e 5, other 10\n"));
-    free(text);
-}
-
-TEST(the_next_command_can_be_pasted)
-{
-    struct summary s = whole;
-
-    s.dir = "it's my crawl";
-    s.end = CRAWL_INTERRUPTED;
-    s.code = EXIT_INTERRUPTED;
-    print(&s);
-    ck_assert_ptr_nonnull(strstr(
-        text, "exit status 4; to go on: urlweir resume 'it'\\''s my crawl'\n"));
-    free(text);
-    s.end = CRAWL_BROKEN;
-    s.code = EXIT_DAMAGED;
-    s.dir = "-x";
-    print(&s);
-    ck_assert_ptr_nonnull(
-        strstr(text, "to see what is wrong: urlweir verify ./-x\n"));
-    free(text);
-}
-
-TEST(an_empty_crawl_is_told_without_dividing_by_zero)
-{
-    static const struct crawl_stats c;
-    static const struct summary s = {.dir = "d",
-                                     .end = CRAWL_FINISHED,
-                                     .crawl = &c};
-
-    print(&s);
-    ck_assert_str_eq(
-        text,
-        "finished: every URL in scope was fetched, or has a reason why not\n"
-        "  pages                   0\n"
-        "  links                   0   0 seen before\n"
-        "  unique URLs             0\n"
-        "  received              0 B   in 0s\n"
-        "exit status 0; to list the pages: urlweir export "
-        "d\n");
     free(text);
 }

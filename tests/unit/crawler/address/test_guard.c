@@ -221,38 +221,6 @@ TEST(networks_of_each_length_and_family_hold_what_they_say)
     guard_free(g);
 }
 
-TEST(names_the_text_that_is_no_network)
-{
-    static const char *const bad[] = {
-        "",
-        "/8",
-        "10.0.0.0/",
-        "10.0.0.0/33",
-        "10.0.0/8",
-        "10.0.0.0/-1",
-        "10.0.0.0/8 ",
-        "::1/129",
-        "localhost",
-        "10.0.0.0/8/8",
-        "10.0.0.0/0008",
-        "[::1]",
-        "00000000000000000000000000000000000000000000000000000000000/8",
-    };
-
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const struct guard_options o = {.allow = &bad[i], .allow_count = 1};
-        struct guard *g = NULL;
-        struct buf error;
-
-        buf_init(&error, 200);
-        ck_assert_msg(guard_new(&g, &o, &error) == STATUS_FORMAT, "%s", bad[i]);
-        ck_assert_ptr_null(g);
-        ck_assert_ptr_nonnull(strstr(buf_str(&error), bad[i]));
-        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--allow-net"));
-        buf_fini(&error);
-    }
-}
-
 TEST(refuses_what_is_no_internet_address)
 {
     struct guard *g = make(true, NULL, NULL);
@@ -428,21 +396,6 @@ TEST(fetch_port_blocking_ports_that_browsers_block_are_refused)
     guard_free(g);
 }
 
-TEST(a_port_is_allowed_by_name_and_nothing_else_with_it)
-{
-    const char *const ports[] = {"25", "6000"};
-    struct guard *g =
-        make_of(&(struct guard_options){.ports = ports, .port_count = 2});
-
-    JUDGE(g, {"http://example.org:25/", GUARD_PERMITS},
-          {"http://example.org:6000/", GUARD_PERMITS},
-          {"http://example.org:26/", GUARD_PERMITS},
-          {"http://example.org:6665/", GUARD_PORT},
-          {"http://10.0.0.1:25/", GUARD_ADDRESS},
-          {"http://localhost:22/", GUARD_NAME});
-    guard_free(g);
-}
-
 /* RFC 6052 section 2.4 embeds 192.0.2.33 in a prefix of each length; the test
  * uses 10.0.2.33 and 9.0.2.33, and prefixes that are not for documentation. */
 TEST(rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them)
@@ -479,53 +432,4 @@ TEST(rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them)
         ck_assert(asks(g, "64:ff9b::9.0.2.33"));
         guard_free(g);
     }
-}
-
-TEST(of_several_nat64_prefixes_the_longest_counts)
-{
-    const char *const nat64[] = {"2a00::/32", "2a00:0:9::/96", "2a00:0:9::/48"};
-    const char *deny = "1.2.3.4";
-    struct guard *g = make_of(&(struct guard_options){.allow_private = true,
-                                                      .nat64 = nat64,
-                                                      .nat64_count = 3,
-                                                      .deny = &deny,
-                                                      .deny_count = 1});
-
-    ck_assert(!asks(g, "2a00:0:9::1.2.3.4"));
-    ck_assert(!asks(g, "2a00:0:9:102:3:400::"));
-    ck_assert(!asks(g, "2a00:0:102:304::"));
-    ck_assert(asks(g, "2a00:0:102:305::"));
-    guard_free(g);
-}
-
-TEST(names_what_is_no_nat64_prefix_and_no_port)
-{
-    static const char *const prefixes[] = {
-        "64:ff9b::/95", "64:ff9b::/72",  "64:ff9b::/24", "64:ff9b::",
-        "10.0.0.0/8",   "::ffff:0:0/96", "nat64",
-    };
-    static const char *const ports[] = {"",   "0",  "65536", "http",  "-1",
-                                        "+1", " 1", "1x",    "000022"};
-    struct guard *g = NULL;
-    struct buf error;
-
-    buf_init(&error, 400);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        const struct guard_options o = {.nat64 = &prefixes[i],
-                                        .nat64_count = 1};
-
-        buf_clear(&error);
-        ck_assert_int_eq(guard_new(&g, &o, &error), STATUS_FORMAT);
-        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--nat64 '"));
-        ck_assert_ptr_nonnull(strstr(buf_str(&error), prefixes[i]));
-    }
-    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
-        const struct guard_options o = {.ports = &ports[i], .port_count = 1};
-
-        buf_clear(&error);
-        ck_assert_int_eq(guard_new(&g, &o, &error), STATUS_FORMAT);
-        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--allow-port '"));
-    }
-    ck_assert_ptr_null(g);
-    buf_fini(&error);
 }

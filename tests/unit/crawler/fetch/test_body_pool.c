@@ -6,27 +6,6 @@
 #include "crawler/fetch/body_pool.h"
 #include "tests/unit/unit.h"
 
-TEST(gives_what_it_has_and_one_overdraft)
-{
-    struct body_pool *p = body_pool_new(100);
-    int a, b, c;
-
-    ck_assert(body_pool_take(p, &a, 60));
-    ck_assert(body_pool_take(p, &b, 40)); /* exactly full */
-    ck_assert(body_pool_take(p, &c, 30)); /* the overdraft */
-    ck_assert(!body_pool_take(p, &a, 1));
-    ck_assert(!body_pool_take(p, &b, 1));
-    ck_assert(body_pool_take(p, &c, 20)); /* still the same body */
-    ck_assert_uint_eq(body_pool_used(p), 150);
-    body_pool_give(p, &c, 50);
-    ck_assert(body_pool_take(p, &a, 1)); /* now this one holds the overdraft */
-    ck_assert(!body_pool_take(p, &b, 1));
-    body_pool_give(p, &a, 61);
-    body_pool_give(p, &b, 40);
-    ck_assert_uint_eq(body_pool_used(p), 0);
-    body_pool_free(p);
-}
-
 /* Takes and gives at random and compares with plain sums. */
 TEST(agrees_with_a_plain_model)
 {
@@ -98,25 +77,4 @@ TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
     ck_assert_uint_eq(body_pool_used(shared), 0);
     pthread_barrier_destroy(&all_have_begun);
     body_pool_free(shared);
-}
-
-TEST(what_exists_already_is_counted_and_never_refused)
-{
-    struct body_pool *p = body_pool_new(100);
-    int a, b;
-
-    body_pool_hold(p, 90);
-    ck_assert(body_pool_take(p, &a, 10));
-    body_pool_hold(p, 500);
-    ck_assert_uint_eq(body_pool_used(p), 600);
-    ck_assert(body_pool_take(p, &a, 1)); /* the overdraft is free */
-    ck_assert(!body_pool_take(p, &b, 0));
-    body_pool_give(p, &b, 500); /* gives nothing of a's right */
-    ck_assert(!body_pool_take(p, &b, 1));
-    body_pool_give(p, &a, 11);
-    ck_assert_uint_eq(body_pool_used(p), 90);
-    ck_assert(body_pool_take(p, &b, 10));
-    ck_assert_uint_eq(body_pool_used(p), 100);
-    body_pool_free(p);
-    body_pool_free(NULL);
 }

@@ -56,31 +56,4 @@ TEST(each_request_is_counted_by_its_end_and_its_status)
     rig_fini(&r);
 }
 
-TEST(robots_txt_is_timed_by_itself)
-{
-    struct route routes[] = {
-        {.path = "/robots.txt", .response = "HTTP/1.1 404 Not\r\n" EMPTY},
-        {.path = "/", .response = "HTTP/1.1 200 OK\r\n" EMPTY},
-    };
-    struct fetch_stats s;
-    struct report *p;
-    struct rig r;
-
-    rig_init(&r, routes, 2);
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = rig_ask(&r, "/");
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    report_free(p);
-    s = look(&r);
-    ck_assert_uint_eq(histogram_count(&s.robots), 1);
-    ck_assert_uint_eq(histogram_count(&s.response), 0);
-    report_free(rig_ask(&r, "/"));
-    s = look(&r);
-    ck_assert_uint_eq(histogram_count(&s.robots), 1);
-    ck_assert_uint_eq(histogram_count(&s.response), 1);
-    ck_assert_uint_eq(s.classes[4] + s.classes[2], 2);
-    rig_fini(&r);
-}
-
 Suite *suite_fetch_stats(void);

@@ -29,20 +29,6 @@ TEST(no_more_than_a_second_is_saved_up)
     rate_limit_free(l);
 }
 
-/* A spender that waits as told never has to wait again for others' octets. */
-TEST(each_spender_has_a_moment_of_its_own)
-{
-    struct rate_limit *l = rate_limit_new(1000);
-    int64_t first, second;
-
-    (void)rate_limit_spend(l, 1000, T0);
-    first = rate_limit_spend(l, 100, T0);
-    second = rate_limit_spend(l, 100, T0);
-    ck_assert_int_eq(first, T0 + NS_PER_S / 10);
-    ck_assert_int_eq(second, T0 + NS_PER_S / 5);
-    rate_limit_free(l);
-}
-
 TEST(a_rate_that_changes_takes_what_is_overdrawn_along)
 {
     struct rate_limit *l = rate_limit_new(1000);
@@ -69,17 +55,6 @@ TEST(without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing)
     rate_limit_free(l);
 }
 
-TEST(no_number_of_octets_is_too_large)
-{
-    struct rate_limit *l = rate_limit_new(1);
-
-    for (int i = 0; i < 10; i++)
-        ck_assert_int_gt(rate_limit_spend(l, UINT64_MAX, T0), T0);
-    rate_limit_set(l, UINT64_MAX, T0);
-    ck_assert_int_eq(rate_limit_level_at(l), T0);
-    rate_limit_free(l);
-}
-
 TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
 {
     struct rate_limit *l = rate_limit_new(1000);
@@ -101,19 +76,4 @@ TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
                      T0 + 7 + 2 * NS_PER_S);
     rate_limit_free(l);
     rate_limit_free(NULL);
-}
-
-TEST(a_transfer_has_a_rate_of_its_own_from_its_start)
-{
-    struct rate_limit *l = rate_limit_new(0);
-
-    ck_assert_int_eq(rate_limit_each_at(l, UINT64_MAX, T0), INT64_MIN);
-    rate_limit_set_each(l, 1000);
-    ck_assert_uint_eq(rate_limit_each(l), 1000);
-    ck_assert_int_eq(rate_limit_each_at(l, 0, T0), T0);
-    ck_assert_int_eq(rate_limit_each_at(l, 2500, T0), T0 + NS_PER_S * 5 / 2);
-    ck_assert_int_gt(rate_limit_each_at(l, UINT64_MAX, T0), T0);
-    rate_limit_set_each(l, 0);
-    ck_assert_int_eq(rate_limit_each_at(l, 2500, T0), INT64_MIN);
-    rate_limit_free(l);
 }

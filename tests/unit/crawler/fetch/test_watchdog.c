@@ -80,19 +80,6 @@ TEST(a_report_of_its_url_is_a_sign_of_life)
     watchdog_free(w);
 }
 
-TEST(one_that_comes_back_is_stuck_no_more_and_may_be_again)
-{
-    struct watchdog *w = watchdog_new(1, PATIENCE);
-
-    ck_assert_int_eq(rounds(w, 2 * PATIENCE, 7, 3), WATCHDOG_STUCK);
-    ck_assert_int_eq(rounds(w, NS_PER_S, 7, 4), WATCHDOG_BACK);
-    ck_assert_uint_eq(watchdog_stuck(w), 0);
-    ck_assert_int_eq(rounds(w, 2 * PATIENCE, 7, 4), WATCHDOG_STUCK);
-    ck_assert_int_eq(rounds(w, NS_PER_S, 0, 4), WATCHDOG_BACK);
-    ck_assert_uint_eq(watchdog_stuck(w), 0);
-    watchdog_free(w);
-}
-
 /* The process was suspended, a debugger stopped it, or a disk held up the
  * watching thread. */
 TEST(time_in_which_nobody_watched_makes_nobody_stuck)
@@ -136,112 +123,6 @@ TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
     in_hand_read(s.dir, left, 4, &n);
     ck_assert_uint_eq(n, 0);
     in_hand_close(h);
-    scratch_remove(&s);
-}
-
-TEST(slots_can_be_watched_also_where_no_file_can_be_made)
-{
-    struct in_hand *h;
-
-    scratch_quiet();
-    h = in_hand_open("/nonexistent/directory", 2);
-    in_hand_take(in_hand_slot(h, 1), 5, IN_HAND_BODY);
-    in_hand_mark_stuck(h, 1, 1);
-    ck_assert_uint_eq(atomic_load(&in_hand_slot(h, 1)->id), 5);
-    ck_assert_uint_eq(atomic_load(&in_hand_slot(h, 1)->steps), 1);
-    in_hand_close(h);
-}
-
-TEST(each_slot_is_watched_by_itself)
-{
-    struct watchdog *w = watchdog_new(3, PATIENCE);
-
-    watchdog_round(w, now);
-    for (unsigned i = 0; i < 3; i++)
-        ck_assert_int_eq(watchdog_check(w, i, 10 + i, 1), WATCHDOG_NOTHING);
-    for (int64_t t = 0; t < PATIENCE; t += NS_PER_S) {
-        ck_assert_int_eq(watchdog_round(w, now += NS_PER_S), t + NS_PER_S);
-        if (t + NS_PER_S == PATIENCE)
-            break;
-        for (unsigned i = 0; i < 3; i++)
-            ck_assert_int_eq(watchdog_check(w, i, 10 + i, 1), WATCHDOG_NOTHING);
-    }
-    ck_assert_int_eq(watchdog_waited(w, 1), PATIENCE);
-    ck_assert_int_eq(watchdog_check(w, 0, 10, 1), WATCHDOG_STUCK);
-    ck_assert_int_eq(watchdog_check(w, 1, 11, 2), WATCHDOG_NOTHING);
-    ck_assert_int_eq(watchdog_check(w, 2, 12, 1), WATCHDOG_STUCK);
-    ck_assert_uint_eq(watchdog_stuck(w), 2);
-    ck_assert_int_eq(watchdog_waited(w, 1), 0);
-    ck_assert(watchdog_is_stuck(w, 0) && !watchdog_is_stuck(w, 1) &&
-              watchdog_is_stuck(w, 2));
-    /* A stuck one is not alive by being heard of. */
-    watchdog_heard_of(w, 10);
-    ck_assert_int_eq(watchdog_waited(w, 0), PATIENCE);
-    watchdog_heard_of(w, 11);
-    ck_assert_int_eq(watchdog_check(w, 2, 13, 1), WATCHDOG_BACK);
-    ck_assert_uint_eq(watchdog_stuck(w), 1);
-    ck_assert_int_eq(watchdog_check(w, 2, 13, 1), WATCHDOG_NOTHING);
-    watchdog_free(w);
-    watchdog_free(NULL);
-}
-
-TEST(the_first_round_begins_the_time_that_counts)
-{
-    struct watchdog *w = watchdog_new(1, PATIENCE);
-
-    ck_assert_int_eq(watchdog_round(w, now), 0);
-    ck_assert_int_eq(watchdog_round(w, now + 5), 5);
-    ck_assert_int_eq(watchdog_round(w, now + 5 + WATCHDOG_GAP_MOST),
-                     5 + WATCHDOG_GAP_MOST);
-    ck_assert_int_eq(watchdog_round(w, now + 6 + 2 * WATCHDOG_GAP_MOST),
-                     5 + 2 * WATCHDOG_GAP_MOST);
-    watchdog_free(w);
-}
-
-TEST(steps_and_doings_are_noted_and_a_dropped_url_is_none)
-{
-    static const char *const texts[] = {"beginning its request",
-                                        "reading its connection",
-                                        "reading its head", "decoding its body",
-                                        "parsing its response"};
-    struct scratch s = scratch_make();
-    struct in_hand *h = in_hand_open(s.dir, IN_HAND_SLOTS_MOST);
-    struct in_hand_slot *last = in_hand_slot(h, IN_HAND_SLOTS_MOST - 1);
-    struct in_hand_left left[2];
-    char path[128];
-    size_t n;
-
-    for (int i = 0; i < 5; i++)
-        ck_assert_str_eq(in_hand_doing_text((enum in_hand_doing)i), texts[i]);
-    in_hand_take(NULL, 1, IN_HAND_BODY);
-    in_hand_drop(NULL);
-    in_hand_take(last, 77, IN_HAND_BODY);
-    in_hand_take(last, 77, IN_HAND_HEAD);
-    ck_assert_uint_eq(atomic_load(&last->steps), 2);
-    ck_assert_uint_eq(atomic_load(&last->doing), IN_HAND_HEAD);
-    in_hand_take(in_hand_slot(h, 0), 1, IN_HAND_BODY);
-    in_hand_take(in_hand_slot(h, 1), 2, IN_HAND_BODY);
-    in_hand_read(s.dir, left, 2, &n); /* no more than there is room for */
-    ck_assert_uint_eq(n, 2);
-    ck_assert(left[0].id == 1 && left[1].id == 2);
-    in_hand_drop(in_hand_slot(h, 0));
-    in_hand_drop(in_hand_slot(h, 1));
-    in_hand_read(s.dir, left, 2, &n);
-    ck_assert_uint_eq(n, 1);
-    ck_assert(left[0].id == 77 && !left[0].stuck);
-    in_hand_mark_stuck(h, IN_HAND_SLOTS_MOST - 1, 1); /* an old step */
-    in_hand_read(s.dir, left, 2, &n);
-    ck_assert(!left[0].stuck);
-    in_hand_close(h); /* one is still in hand: the file stays */
-    in_hand_read(s.dir, left, 2, &n);
-    ck_assert_uint_eq(n, 1);
-    h = in_hand_open(s.dir, 1);
-    in_hand_read(s.dir, left, 2, &n);
-    ck_assert_uint_eq(n, 0);
-    in_hand_close(h);
-    snprintf(path, sizeof path, "%s/in-hand", s.dir);
-    ck_assert_int_ne(access(path, F_OK), 0);
-    in_hand_close(NULL);
     scratch_remove(&s);
 }
 

@@ -66,21 +66,6 @@ TEST(every_octet_comes_back)
     }
 }
 
-TEST(a_value_too_long_for_libxml2_is_empty)
-{
-    size_t most = MARKUP_VALUE_MOST / 3;
-    char *in = xmalloc(most + 1);
-
-    memset(in, '\n', most + 1);
-    buf_add_str(&written, "href=\"");
-    html_markup_write(&written, bytes_of(in, most));
-    ck_assert_uint_eq(written.len, 6 + most * 3);
-    buf_truncate(&written, 6);
-    html_markup_write(&written, bytes_of(in, most + 1));
-    ck_assert_uint_eq(written.len, 6);
-    free(in);
-}
-
 /* ---- the document -------------------------------------------------------- */
 
 /* Pieces that XML forbids, escapes or reads in its own way. */

@@ -107,29 +107,3 @@ TEST(agrees_with_a_walk_after_any_changes)
         check_agreement();
     }
 }
-
-TEST(ours_past_its_depth_the_innermost_gives_way)
-{
-    html_stack_clear(&s);
-    for (int i = 0; i < 3 * HTML_DEPTH_MOST; i++)
-        html_stack_push_word(&s, i % 2 ? WORD_DIV : WORD_SPAN);
-    ck_assert_uint_eq(s.depth, HTML_DEPTH_MOST);
-    ck_assert(html_stack_top_is(&s, WORD_DIV));
-    check_agreement();
-    html_stack_close(&s, 1);
-    ck_assert_uint_eq(s.depth, 0);
-    ck_assert_uint_eq(s.last[WORD_DIV], 0);
-}
-
-TEST(names_that_are_no_words_are_told_apart)
-{
-    struct html_open a =
-        html_open_of(WORD_OTHER, bytes_of_str("x-Foo"), HTML_SPACE);
-    struct html_open b =
-        html_open_of(WORD_OTHER, bytes_of_str("X-foo"), SVG_SPACE);
-    struct html_open c =
-        html_open_of(WORD_OTHER, bytes_of_str("x-fop"), HTML_SPACE);
-
-    ck_assert(html_open_same_name(&a, &b));
-    ck_assert(!html_open_same_name(&a, &c));
-}

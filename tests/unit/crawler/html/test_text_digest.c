@@ -101,41 +101,6 @@ TEST(its_value_is_part_of_the_format)
     ck_assert(d.hi != 0);
 }
 
-/* The digest of a long text depends on all of it, however it comes in pieces
- * and wherever a chunk ends. */
-TEST(a_text_longer_than_a_chunk_counts_whole)
-{
-    enum { N = 3 * 4096 + 7 };
-    static char text[N + 1];
-    struct text_digest t;
-    struct digest first, d;
-
-    for (size_t i = 0; i < N; i++)
-        text[i] = (char)('a' + i % 23);
-    for (size_t i = 5; i < N; i += 97)
-        text[i] = ' ';
-    text_digest_begin(&t, true);
-    text_digest_add(&t, bytes_of(text, N));
-    first = text_digest_end(&t);
-    for (size_t cut = 5; cut < N; cut += 97) { /* at a space */
-        text_digest_begin(&t, true);
-        text_digest_add(&t, bytes_of(text, cut));
-        text_digest_add(&t, bytes_of(text + cut, N - cut));
-        d = text_digest_end(&t);
-        ck_assert_msg(digest_equal(first, d), "cut at %zu", cut);
-    }
-    for (size_t i = 0; i < N; i += 61) {
-        char was = text[i];
-
-        text[i] = 'X';
-        text_digest_begin(&t, true);
-        text_digest_add(&t, bytes_of(text, N));
-        d = text_digest_end(&t);
-        ck_assert_msg(!digest_equal(first, d), "octet %zu does not count", i);
-        text[i] = was;
-    }
-}
-
 /* Digests are stored and compared with later ones: these are those of the first
  * version, of a text with all white space, in pieces that end everywhere in a
  * block and in a chunk. */
@@ -174,37 +139,5 @@ TEST(a_text_keeps_its_digest)
         ck_assert_uint_eq(text_digest_end(&t).hi,
                           numbers ? of[i / 2].digest
                                   : of[i / 2].without_numbers);
-    }
-}
-
-TEST(words_are_counted_as_they_come)
-{
-    static const struct {
-        const char *text;
-        uint64_t words;
-    } of[] = {{"", 0},        {" \n", 0},        {"a", 1},
-              {" a  b2 ", 2}, {"3 May 2021", 3}, {"x\xc2\xa0y - z", 3}};
-    char text[3 * TEXT_DIGEST_CHUNK];
-
-    for (size_t i = 0; i < 2 * sizeof of / sizeof *of; i++) {
-        struct text_digest t;
-
-        text_digest_begin(&t, i % 2 != 0);
-        text_digest_add(&t, bytes_of_str(of[i / 2].text));
-        text_digest_end(&t);
-        ck_assert_uint_eq(t.words, of[i / 2].words);
-    }
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = i % 7 < 4 ? 'x' : ' '; /* and at each place in a block */
-    for (size_t len = 0; len <= sizeof text; len += 41) {
-        struct text_digest t;
-
-        for (unsigned pieces = 1; pieces <= 2; pieces++) {
-            text_digest_begin(&t, true);
-            for (unsigned i = 0; i < pieces; i++) /* each begins a word */
-                text_digest_add(&t, bytes_of(text, len));
-            text_digest_end(&t);
-            ck_assert_uint_eq(t.words, pieces * ((len + 6) / 7));
-        }
     }
 }

@@ -74,19 +74,4 @@ TEST(without_room_the_oldest_go_first)
     tls_sessions_free(s);
 }
 
-TEST(what_is_too_long_is_not_kept)
-{
-    static char session[TLS_SESSION_MOST + 2];
-    struct tls_sessions *s = tls_sessions_new(1 << 20);
-    struct tls_sessions *small = tls_sessions_new(100);
-
-    memset(session, 'x', TLS_SESSION_MOST + 1);
-    put(s, "a", session);
-    takes(s, "a", NULL);
-    put(small, "a", "session");
-    takes(small, "a", NULL);
-    tls_sessions_free(small);
-    tls_sessions_free(s);
-}
-
 Suite *suite_tls_sessions(void);

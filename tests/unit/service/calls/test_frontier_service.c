@@ -69,24 +69,6 @@ TEST(ours_calls_that_are_none_are_refused)
     service_fini(&r);
 }
 
-TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
-{
-    struct service_rig r;
-    struct frontier_call call = service_new(FRONTIER_LIST_NODES);
-
-    service_make(&r);
-    service_call(&r, &call);
-    SAME(call.name_count, 1);
-    ck_assert(bytes_is(call.names[0], "127.0.0.1:7071"));
-    frontier_call_fini(&call);
-    call = service_new(FRONTIER_SET_LOG_LEVEL);
-    call.in.log_level = 3;
-    service_call(&r, &call);
-    SAME(call.status, STATUS_OK);
-    frontier_call_fini(&call);
-    service_fini(&r);
-}
-
 static struct frontier_service_details look(struct service_rig *r)
 {
     struct frontier_service_details w;

@@ -240,17 +240,6 @@ TEST(each_kind_keeps_its_keys_over_a_stop)
     }
 }
 
-TEST(two_names_share_nothing)
-{
-    ck_ok(create("a", "cuckoo", 1000, false));
-    ck_ok(create("b", "cuckoo", 1000, false));
-    add("a", 0, 1000, 0);
-    ck_assert_uint_lt(maybe("b", 0, 1000), 10);
-    ck_assert_uint_eq(take_out("a", 0, 500), 500);
-    ck_assert_uint_eq(take_out("a", 0, 1500), 500);
-    ck_assert_uint_lt(maybe("a", 0, 1000), 10);
-}
-
 /* ---- locks ---- */
 
 static struct shelf_call locking(const struct bytes *keys, size_t n,
@@ -309,27 +298,6 @@ TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
 
 /* ---- builds ---- */
 
-TEST(before_its_first_build_a_guard_lets_all_pass)
-{
-    uint64_t token;
-
-    ck_ok(create("db", "bloom", 1000, true));
-    ck_assert(!show("db").ready);
-    ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
-    reopen();
-    ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
-    token = begin("db");
-    add("db", 0, 500, token);
-    ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
-    ck_ok(finish("db", token));
-    for (int i = 0; i < 2; i++) {
-        ck_assert(show("db").ready);
-        ck_assert_uint_eq(maybe("db", 0, 500), 500);
-        ck_assert_uint_lt(maybe("db", 500, 500), 10);
-        reopen();
-    }
-}
-
 /* What a source that failed leaves behind is not put in place: every key would
  * be new to it. */
 TEST(a_build_without_keys_or_with_few_replaces_nothing)
@@ -385,29 +353,6 @@ TEST(of_many_that_build_one_does_and_the_others_wait_for_it)
     ck_assert_int_eq(finish("db", token), STATUS_REFUSED);
 }
 
-TEST(a_check_may_wait_for_the_first_build)
-{
-    struct bytes key = bytes_of_str("K1");
-    bool answer = false, is_done;
-    struct shelf_call c = {.verb = SHELF_CHECK,
-                           .name = bytes_of_str("db"),
-                           .keys = &key,
-                           .n = 1,
-                           .answers = &answer,
-                           .wait_s = 3600};
-    uint64_t token;
-
-    ck_ok(create("db", "bloom", 1000, true));
-    token = begin("db");
-    submit(&c, &is_done);
-    add("db", 5, 10, token);
-    ck_assert(!is_done);
-    ck_ok(finish("db", token));
-    await(&is_done);
-    ck_assert(c.view.ready);
-    ck_assert(!answer); /* K1 was not in the source */
-}
-
 TEST(while_it_is_built_anew_the_old_one_answers_and_others_add_to_both)
 {
     uint64_t token;
@@ -449,20 +394,6 @@ TEST(a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits)
     ck_ok(finish("db", next.token));
 }
 
-TEST(one_that_is_young_enough_is_not_built)
-{
-    struct shelf_call c = building("db", 60, 0);
-
-    ck_ok(create("db", "bloom", 1000, false));
-    c.max_age_s = 3600;
-    ck_ok(call(&c));
-    ck_assert_uint_eq(c.token, 0);
-    ck_assert(!c.view.building);
-    c.max_age_s = 0;
-    ck_ok(call(&c));
-    ck_assert_uint_ne(c.token, 0);
-}
-
 TEST(a_stop_answers_what_waits)
 {
     struct shelf_call c = building("db", 3600, 3600);
@@ -478,38 +409,6 @@ TEST(a_stop_answers_what_waits)
 }
 
 /* ---- limits ---- */
-
-TEST(names_memory_and_kinds_are_bounded)
-{
-    enum status st;
-    char name[SHELF_NAME_MOST + 2];
-
-    memset(name, 'n', sizeof name - 1);
-    name[sizeof name - 1] = '\0';
-    ck_assert(!filter_shelf_name_is_valid(bytes_of_str(name)));
-    ck_assert(filter_shelf_name_is_valid(bytes_of_str(name + 1)));
-    ck_assert(!filter_shelf_name_is_valid(bytes_of_str("")));
-    ck_assert(!filter_shelf_name_is_valid(bytes_of_str(".a")));
-    ck_assert(!filter_shelf_name_is_valid(bytes_of_str("-a"))); /* an option */
-    ck_assert(!filter_shelf_name_is_valid(bytes_of_str("a/b")));
-    ck_ok(create("a", "bloom", 10, false));
-    ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_EXISTS);
-    ck_assert_int_eq(create("b", "sieve", 10, false), STATUS_ARG);
-    with_keys(SHELF_REMOVE, "a", 0, 1, 0, &st);
-    ck_assert_int_eq(st, STATUS_REFUSED);
-    with_keys(SHELF_ADD, "c", 0, 1, 0, &st);
-    ck_assert_int_eq(st, STATUS_NOT_FOUND);
-    ck_ok(filter_shelf_close(shelf));
-    open_with(1 << 20);
-    ck_ok(create("s", "scalable", 10, false));
-    st = STATUS_OK;
-    for (uint64_t i = 0; i < 100 && st == STATUS_OK; i++)
-        with_keys(SHELF_ADD, "s", i * 10000, 10000, 0, &st);
-    ck_assert_int_eq(st, STATUS_LIMIT);
-    ck_assert_uint_lt(show("s").stats.bits + show("s").stats.key_bits,
-                      (uint64_t)8 << 21);
-    ck_assert_int_eq(create("t", "bloom", 10, false), STATUS_LIMIT);
-}
 
 /* One call with a capacity far too large must not shut out all the others. */
 TEST(one_too_large_is_refused_and_the_others_go_on)

@@ -335,25 +335,6 @@ TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
     stop();
 }
 
-/* The server sends GOAWAY first, so the client knows what was not served. */
-TEST(one_who_is_idle_is_told)
-{
-    struct answer a;
-
-    idle_ns = NS_PER_S / 2;
-    start();
-    connect_client();
-    call(&a, ONCE, HI);
-    ck_assert_str_eq(a.status, "0");
-    buf_fini(&a.body);
-    while (turn(PATIENCE_MS))
-        ;
-    ck_assert_int_eq(nghttp2_session_want_read(ng), 0);
-    ck_assert_int_eq(nghttp2_session_check_request_allowed(ng), 0);
-    disconnect();
-    stop();
-}
-
 /* ---- calls that need no token ---- */
 
 #define EMPTY bytes_of("\0\0\0\0", 5)

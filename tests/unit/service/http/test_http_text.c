@@ -170,33 +170,6 @@ struct read {
     bool flag;
 };
 
-/* Returns the error message, or "". */
-static const char *reads(const char *json, bool query, struct read *to)
-{
-    static char why[200];
-    const struct http_member members[] = {
-        {.name = "text",
-         .type = HTTP_TEXT,
-         .to = &to->text,
-         .needed = true,
-         .least = 1},
-        {.name = "number",
-         .type = HTTP_NUMBER,
-         .to = &to->number,
-         .least = 1,
-         .most = 9},
-        {.name = "lease", .type = HTTP_LEASE, .to = &to->lease},
-        {.name = "time", .type = HTTP_TIME, .to = &to->time},
-        {.name = "flag", .type = HTTP_FLAG, .to = &to->flag},
-    };
-    json_error_t wrong;
-    json_t *o = http_body(bytes_of_str(json), &wrong);
-    bool fine = http_members_read(o, members, 5, query, why, sizeof why);
-
-    json_decref(o);
-    return fine ? "" : why;
-}
-
 /* RFC 8259 section 6 knows one kind of number. */
 TEST(numbers_that_equal_an_integer_are_integers)
 {
@@ -218,42 +191,4 @@ TEST(numbers_that_equal_an_integer_are_integers)
     ck_assert_ptr_null(http_body(t(""), &wrong));
     ck_assert_ptr_null(http_body(t("{\"a\": 1, \"a\": 2}"), &wrong));
     ck_assert_int_eq(wrong.line, 1);
-}
-
-TEST(members_are_those_of_the_table_and_of_their_type)
-{
-    struct read r = {.number = 5};
-
-    ck_assert_str_eq(reads("{\"text\":\"a\"}", false, &r), "");
-    ck_assert_uint_eq(r.number, 5);
-    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":9,\"flag\":true,"
-                           "\"lease\":\"18446744073709551615\","
-                           "\"time\":\"2026-11-21T12:00:00Z\"}",
-                           false, &r),
-                     "");
-    ck_assert_uint_eq(r.number, 9);
-    ck_assert_uint_eq(r.lease, UINT64_MAX);
-    ck_assert_uint_eq(r.time, 1795262400);
-    ck_assert(r.flag);
-    ck_assert_str_eq(reads("{\"text\":\"a\",\"time\":null}", false, &r), "");
-    ck_assert_uint_eq(r.time, 0);
-    ck_assert_str_eq(reads("{}", false, &r), "'text' is missing");
-    ck_assert_str_eq(reads("{\"text\":\"\"}", false, &r),
-                     "'text' must be a string that is not empty");
-    ck_assert_str_eq(reads("{\"text\":\"a\",\"x\":1}", false, &r),
-                     "there is no 'x'");
-    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":10}", false, &r),
-                     "'number' must be a whole number from 1 to 9");
-    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":\"3\"}", true, &r), "");
-    ck_assert_uint_eq(r.number, 3);
-    ck_assert_str_ne(reads("{\"text\":\"a\",\"number\":\"3\"}", false, &r), "");
-    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":2.0}", false, &r), "");
-    ck_assert_uint_eq(r.number, 2);
-    ck_assert_str_ne(reads("{\"text\":\"a\",\"number\":2.5}", false, &r), "");
-    ck_assert_str_ne(reads("{\"text\":\"a\",\"lease\":"
-                           "\"18446744073709551616\"}",
-                           false, &r),
-                     "");
-    ck_assert_str_ne(reads("{\"text\":\"a\",\"flag\":\"yes\"}", true, &r), "");
-    ck_assert_str_eq(reads("[]", false, &r), "expected an object");
 }

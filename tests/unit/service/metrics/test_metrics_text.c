@@ -114,65 +114,6 @@ TEST(crawls_stand_side_by_side_in_each_family)
     free(v);
 }
 
-TEST(without_crawls_the_families_are_begun_all_the_same)
-{
-    metrics_add_crawls(&m, NULL, 0);
-    has("# TYPE urlweir_crawl_queued_urls gauge\n# HELP");
-    ck_assert_ptr_null(strstr(buf_str(&out), "\nurlweir_"));
-}
-
-/* ---- HTTP ---- */
-
-TEST(paths_are_grouped_by_their_first_name)
-{
-    const struct http_route routes[] = {{.path = "/metrics"},
-                                        {.path = "/v1/queues"},
-                                        {.path = "/v1/crawls/{crawl}"},
-                                        {.path = "/v1/queues/block"},
-                                        {.path = NULL}};
-    static struct http_counters t;
-
-    http_counters_init(&t, routes);
-    ck_assert_uint_eq(t.count, 4);
-    ck_assert_str_eq(t.names[0], "none");
-    ck_assert_str_eq(t.names[1], "metrics");
-    ck_assert_str_eq(t.names[2], "queues");
-    ck_assert_str_eq(t.names[3], "crawls");
-    ck_assert_uint_eq(http_counters_group(&t, NULL), 0);
-    ck_assert_uint_eq(http_counters_group(&t, &routes[2]), 3);
-    ck_assert_uint_eq(http_counters_group(&t, &routes[3]), 2);
-    http_counters_note(&t, 2, 404, NS_PER_MS);
-    http_counters_note(&t, 2, 204, NS_PER_MS);
-    ck_assert_uint_eq(t.classes[2][4], 1);
-    ck_assert_uint_eq(t.classes[2][2], 1);
-}
-
 /* ---- the process ---- */
-
-TEST(the_process_knows_itself)
-{
-    struct process_facts a, b;
-    struct disk_facts disk;
-    int fds[2];
-
-    process_facts(&a);
-    ck_assert_uint_ge(a.open_fds, 3);
-    ck_assert_uint_gt(a.max_fds, a.open_fds);
-    ck_assert_uint_ge(a.threads, 1);
-    ck_assert_uint_gt(a.resident_bytes, 1 << 20);
-    ck_assert_uint_gt(a.virtual_bytes, a.resident_bytes);
-    ck_assert_uint_le(a.started_ns / NS_PER_MS,
-                      (uint64_t)clock_wall_ms() + 1000);
-    ck_assert_uint_ge(a.started_ns / NS_PER_MS,
-                      (uint64_t)clock_wall_ms() - 3600 * 1000);
-    ck_assert_int_eq(pipe(fds), 0);
-    process_facts(&b);
-    ck_assert_uint_eq(b.open_fds, a.open_fds + 2);
-    close(fds[0]);
-    close(fds[1]);
-    ck_assert(disk_facts("/", &disk));
-    ck_assert_uint_le(disk.free_bytes, disk.size_bytes);
-    ck_assert(!disk_facts("/nowhere/at/all", &disk));
-}
 
 Suite *suite_metrics_text(void);

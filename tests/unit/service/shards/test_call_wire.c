@@ -292,21 +292,6 @@ TEST(an_item_that_no_client_can_send_is_refused)
     free(url);
 }
 
-TEST(metadata_without_room_is_told)
-{
-    struct frontier_item item = {.metadata = bytes_of(all_octets, 700)},
-                         *items = room;
-    struct frontier_call call = {.verb = FRONTIER_PUT, .in.put = {&item, 1}},
-                         back = {.verb = FRONTIER_PUT};
-    struct arena *small = arena_new(500);
-
-    (void)passed_on(&call);
-    ck_assert_int_eq(call_wire_read_ask(json_array_get(asks, 0), &back, &items,
-                                        small),
-                     STATUS_LIMIT);
-    arena_free(small);
-}
-
 /* ---- answers ---- */
 
 /* Writes the answer of one call, and reads it into another. */
@@ -321,83 +306,6 @@ static enum status answer_passed_on(const struct frontier_call *call,
     buf_add_char(&out, ']');
     ck_ok(buf_failed(&out));
     return call_wire_read_answers(buf_bytes(&out), calls, 1);
-}
-
-TEST(acknowledgements_arrive_as_they_were_sent)
-{
-    struct frontier_item items[3] = {{.ack = FRONTIER_ACK_OK},
-                                     {.ack = FRONTIER_ACK_FAIL},
-                                     {.ack = FRONTIER_ACK_SKIPPED}},
-                         got[3] = {{.ack = FRONTIER_ACK_FAIL}};
-    struct frontier_call call = {.verb = FRONTIER_PUT, .in.put = {items, 3}},
-                         back = {.verb = FRONTIER_PUT, .in.put = {got, 3}};
-
-    ck_ok(answer_passed_on(&call, &back));
-    ck_ok(back.status);
-    for (size_t i = 0; i < 3; i++)
-        ck_assert_int_eq(got[i].ack, items[i].ack);
-    back.in.put.n = 2; /* it asked for two */
-    ck_assert_int_eq(answer_passed_on(&call, &back), STATUS_FORMAT);
-    frontier_call_fini(&back);
-}
-
-TEST(urls_and_names_arrive_as_they_were_sent)
-{
-    struct frontier_url urls[2] = {{.crawl = odd,
-                                    .key = text("k"),
-                                    .url = odd,
-                                    .metadata = {all_octets, 256},
-                                    .refetch_s = 1,
-                                    .created_s = UINT64_MAX,
-                                    .lease = UINT64_MAX - 1},
-                                   {.url = text("u")}};
-    struct bytes names[2] = {odd, text("two")};
-    struct frontier_call call = call_of(FRONTIER_GET),
-                         back = {.verb = FRONTIER_GET};
-
-    call.crawl_id = odd;
-    call.urls = urls;
-    call.names = names;
-    call.url_count = call.name_count = 2;
-    call.number = (uint64_t)1 << 40;
-    call.more = call.flag = true;
-    ck_ok(answer_passed_on(&call, &back));
-    ck_ok(back.status);
-    same(back.crawl_id, odd);
-    ck_assert_uint_eq(back.url_count, 2);
-    same(back.urls[0].url, odd);
-    same(back.urls[0].metadata, urls[0].metadata);
-    ck_assert_uint_eq(back.urls[0].created_s, UINT64_MAX);
-    ck_assert_uint_eq(back.urls[0].lease, UINT64_MAX - 1);
-    same(back.urls[1].url, text("u"));
-    same(back.names[0], odd);
-    same(back.names[1], names[1]);
-    ck_assert_uint_eq(back.number, (uint64_t)1 << 40);
-    ck_assert(back.more && back.flag);
-    ck_assert_int_eq(memcmp(&back.cursor, &call.cursor, sizeof back.cursor), 0);
-    frontier_call_fini(&back);
-}
-
-TEST(counts_and_facts_arrive_as_they_were_sent)
-{
-    struct frontier_url url = {.url = text("u")};
-    struct frontier_call call = call_of(FRONTIER_STATS),
-                         back = {.verb = FRONTIER_STATS};
-
-    call.counts = (struct url_counts){1, 2, 3, 4, 5};
-    ck_ok(answer_passed_on(&call, &back));
-    ck_assert_int_eq(memcmp(&back.counts, &call.counts, sizeof back.counts), 0);
-    call = call_of(FRONTIER_URL_STATUS);
-    call.facts = (struct url_facts){URL_STATE_LEASED, -1, 2, 3, 4, 5, -1, 7};
-    call.urls = &url;
-    call.url_count = 1;
-    back.verb = FRONTIER_URL_STATUS;
-    ck_ok(answer_passed_on(&call, &back));
-    ck_assert_int_eq(back.facts.state, URL_STATE_LEASED);
-    ck_assert_int_eq(back.facts.due_ms, -1);
-    ck_assert_int_eq(back.facts.delay_ms, -1);
-    ck_assert_uint_eq(back.facts.limit, 7);
-    frontier_call_fini(&back);
 }
 
 /* What only the frontier knows to mend is not told in its own words. */
@@ -471,21 +379,5 @@ TEST(an_answer_has_no_more_urls_than_a_part)
     buf_add_str(&out, "]," REST "}]");
     ck_assert_int_eq(call_wire_read_answers(buf_bytes(&out), calls, 1),
                      STATUS_FORMAT);
-    frontier_call_fini(&back);
-}
-
-/* As a whole it is within the bound of a body, and not within a call's. */
-TEST(an_answer_that_takes_too_much_memory_is_told)
-{
-    struct frontier_call back = {.verb = FRONTIER_LIST_CRAWLS};
-    struct frontier_call *const calls[] = {&back};
-
-    buf_add_str(&out, "[{\"status\":\"ok\",\"crawl\":\"\",\"urls\":[],"
-                      "\"names\":[\"\"");
-    while (out.len < (CALL_WIRE_MOST - 200) / 2)
-        buf_add_str(&out, ",\"\"");
-    buf_add_str(&out, "],\"n\":[0,0,0],\"cursor\":[0,0,0,0]}]");
-    ck_ok(call_wire_read_answers(buf_bytes(&out), calls, 1));
-    ck_assert_int_eq(back.status, STATUS_LIMIT);
     frontier_call_fini(&back);
 }
