@@ -52,12 +52,6 @@ done
 exits 0 "$URLWEIR" diff old new --format jsonl
 cp out text.jsonl
 
-# ---- a URL that has been queued again is what came of it then ----
-
-crawl again --record links --mime text/plain
-exits 0 "$URLWEIR" resume again --mime text/html
-is_truth text old again
-
 # ---- a fault is seen ----
 
 victim=$(sed -n 's,^moved http://[^/]*\(/[^ ]*\) .* body .*,\1,p' versions/truth.text | head -n 1)
@@ -89,40 +83,6 @@ for kind in new gone changed moved; do
         fail "$kind: $(cat out)"
 done
 grep -q '^same .* ([1-9][0-9]* with another body)' out || fail "same texts in other bodies are not counted: $(cat out)"
-
-# ---- one crawl that fetched both ----
-
-moment() { date -u +%Y-%m-%dT%H:%M:%S.%3NZ; }
-show old
-crawl one --record links
-ended 0
-then=$(moment)
-sleep 0.01 # into the next millisecond
-show new
-exits 0 "$URLWEIR" refresh one --now
-exits 0 "$URLWEIR" resume one --progress none
-is_truth text one --from "$then"
-is_truth body one --from "$then" --to "$(moment)"
-exits 0 "$URLWEIR" diff one --from "$then" --to "$then" --exit-code
-exits 0 "$URLWEIR" diff new one --exit-code # of pages fetched twice, the last fetch
-
-# ---- a page that was asked again is what it became ----
-
-show new
-page=$(cd web/127.0.0.1 && ls */*.html | head -n 1)
-mv "web/127.0.0.1/$page" aside
-crawl mended
-ended 0
-missing=$(moment)
-sleep 0.01
-mkdir -p "web/127.0.0.1/$(dirname "$page")"
-mv aside "web/127.0.0.1/$page"
-exits 0 "$URLWEIR" retry mended
-exits 0 "$URLWEIR" resume mended --progress none
-exits 0 "$URLWEIR" diff new mended --exit-code
-exits 1 "$URLWEIR" diff mended --from "$missing" --exit-code
-[ "$(awk '$1 == "new" { print $2 }' out)" = 1 ] || fail "$page was missing, and is there now: $(cat out)"
-exits 0 "$URLWEIR" diff mended --from "$missing" --to "$missing" --exit-code
 
 # ---- formats ----
 

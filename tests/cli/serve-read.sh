@@ -196,21 +196,9 @@ damaged() {
 }
 damaged "of no URL" "INSERT INTO item_lease VALUES(900, 77, 1, 2)"
 damaged "of a URL that was not put" "INSERT INTO item_update VALUES(900, 77, 1, NULL, NULL)"
-damaged "since or due cannot be" "INSERT INTO item_update VALUES(900, 1, 1, 900, NULL)"
-damaged "ends before it begins" "INSERT INTO item_lease VALUES(900, 1, 2, 1)"
-damaged "seq stands in both logs" \
-    "INSERT INTO item_update SELECT seq, 1, 1, NULL, NULL FROM item_lease LIMIT 1"
 damaged "of no queue" "INSERT INTO item_queue VALUES(77, 0, 0, -1, 0, 0, 0, 0, 0)"
 damaged "ahead of the URLs" "UPDATE item_queue SET removed = 1000"
 damaged "a setting cannot be" "UPDATE item_queue SET delay = -2"
-damaged "removed up to a URL that is not its own" \
-    "UPDATE item_queue SET removed = 1 WHERE removed > 0"
-damaged "was removed and has URLs" \
-    "UPDATE item_queue SET gone = 1 WHERE queue = 1"
-damaged "comes after no removed URL" "UPDATE url SET via = 1 WHERE via > 0"
-damaged "comes after another URL" \
-    "UPDATE url SET path = '/x' WHERE id = (SELECT via FROM url WHERE via > 0)"
-damaged "arrived before the URL before it" "UPDATE url SET at = at - 100000 WHERE id = 3"
 damaged "metadata cannot be read" \
     "UPDATE item_update SET metadata = x'ffff' WHERE metadata IS NOT NULL"
 damaged "name=item_delay_ms" "INSERT INTO meta VALUES('item_delay_ms', '-5')"

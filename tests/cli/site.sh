@@ -32,18 +32,6 @@ start() {
     port=$(sed 's/port //' "$t/port")
 }
 
-# get ADDRESS TARGET: the whole answer
-get() {
-    python3 - "$1" "$port" "$2" <<'EOF'
-import socket, sys
-s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=10)
-s.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-          % sys.argv[3].encode())
-while data := s.recv(65536):
-    sys.stdout.buffer.write(data)
-EOF
-}
-
 # wants NAME NUMBER FILE
 wants() {
     grep -qx "$1 $2" "$3" || fail "expected $1 $2 in: $(cat "$3" "$t/err")"
@@ -138,64 +126,3 @@ check --log "$t/none,$t/more" --partial --delay 5 ||
     fail "a gap of 5 ms was not taken for 5"
 echo torn >"$t/more"
 ! check --log "$t/log,$t/more" || fail "a torn line was not seen"
-
-# ---- what a client sees -----------------------------------------------------------
-
-start serve --hosts 3 --pages 30 --latency 50
-get 127.0.0.2 / >"$t/answer"
-grep -q '^HTTP/1.1 200' "$t/answer" || fail "no answer: $(head -1 "$t/answer")"
-get 127.0.0.2 / >"$t/b"
-cmp -s "$t/answer" "$t/b" || fail "one page, two texts"
-get 127.0.0.2 /nowhere | grep -q '^HTTP/1.1 404' || fail "/nowhere is there"
-python3 - "$port" <<'EOF' || fail "requests in one piece, in two, and bad ones"
-import socket, sys
-def talk(*pieces):
-    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=10)
-    for p in pieces:
-        s.sendall(p)
-    data = b""
-    while piece := s.recv(65536):
-        data += piece
-    return data
-get = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-last = b"GET / HTTP/1.0\r\n\r\n"
-assert talk(get + get + last).count(b"HTTP/1.1 200") == 3
-assert talk(get[:7], get[7:] + last[:-1], last[-1:]).count(b"200 OK") == 2
-assert talk(b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400")
-assert talk(b"GET x HTTP/1.1\r\nHost: x\r\n\r\n").startswith(b"HTTP/1.1 400")
-assert talk(b"PUT / HTTP/1.1\r\nHost: x\r\n\r\n").startswith(b"HTTP/1.1 405")
-try:
-    assert talk(b"\0" * 70000) == b""
-except ConnectionError:
-    pass  # refused while still sending
-EOF
-stop
-awk -F'\t' '$6 == 200 && $2 - $1 < 50e6 { exit 1 }' "$t/log" ||
-    fail "--latency 50 is not kept"
-awk -F'\t' 'NF != 9 { exit 1 }' "$t/log" || fail "a log line has not 9 fields"
-
-(sleep 0.3) | "$SITE" serve --hosts 1 --pages 1 --stdin-guard >"$t/out" ||
-    fail "--stdin-guard"
-"$SITE" serve --hosts 1 --pages 1 --max-time 0.1 >"$t/out" 2>"$t/err" ||
-    fail "--max-time"
-
-# ---- directories as sites ------------------------------------------------------------
-
-mkdir -p "$t/tree/sub/a b" "$t/other"
-echo '<a href="sub">sub</a>' >"$t/tree/index.html"
-echo secret >"$t/other/secret.txt"
-echo text >"$t/tree/sub/a b/x&y.txt"
-ln -s "$t/other" "$t/tree/sub/out"
-start files "$t/tree=127.0.0.1,127.0.0.9" "$t/other=127.0.0.2"
-get 127.0.0.9 / | grep -q 'href="sub"' || fail "no index.html"
-get 127.0.0.1 /sub | grep -q '^Location: /sub/' || fail "no slash added"
-get 127.0.0.1 /sub/ | grep -q 'href="./a%20b/"' || fail "no listing"
-get 127.0.0.1 '/sub/a%20b/' | grep -q 'x%26y.txt' || fail "name not escaped"
-get 127.0.0.1 '/sub/a%20b/x%26y.txt' | grep -qx text || fail "no file"
-get 127.0.0.2 /secret.txt | grep -qx secret || fail "no second tree"
-for p in /../other/secret.txt /sub/out/secret.txt /%2e%2e/other/secret.txt \
-    /sub/../../other/secret.txt /sub/%00 /sub/x; do
-    get 127.0.0.1 "$p" | grep -q '^HTTP/1.1 404' || fail "$p is served"
-done
-stop
-[ "$(wc -l <"$t/log")" = 12 ] || fail "the log has not one line a request"

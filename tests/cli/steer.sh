@@ -208,6 +208,37 @@ else
     leaves_out "commands of another user, as whom only root can run"
 fi
 
+# ---- --metrics -------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+starts crawl "$seed" -o m $slow --delay 2s --metrics 127.0.0.1:0
+takes_commands m
+at=$(sed -n 's/^urlweir crawl: HTTP on //p' crawl.err)
+says m/lock "$pid crawl http=$at"
+[ "$(http "$at" /metrics GET)" = 200 ] || fail "metrics: $(cat body)"
+awk '/^#/ { next }
+    !/^urlweir_[a-z0-9_]+({[^}]*})? [-+0-9.e]+$/ { print; bad = 1 }
+    /^urlweir_crawl/ { n++ }
+    END { exit bad || n < 5 }' body || fail "metrics"
+[ "$(http "$at" /healthz GET)" = 200 ] || fail "healthz: $(cat body)"
+[ "$(http "$at" /v1/crawls GET)" = 200 ] || fail "crawls: $(cat body)"
+for path in /v1/crawls/DEFAULT/pause /v1/crawls/DEFAULT/stop /v1/crawls/DEFAULT/seeds \
+    /v1/queues/block /v1/crawls; do
+    [ "$(http "$at" $path)" = 403 ] || fail "$path is not refused: $(cat body)"
+done
+exits 2 "$URLWEIR" pause "http://$at"
+says err "that may not be done there"
+asks
+exits 2 "$URLWEIR" crawl "$seed" -o taken --allow-private --metrics "$at"
+says err "--metrics $at cannot be served"
+[ ! -e taken/frontier.db ] || fail "a crawl was begun all the same"
+exits 1 "$URLWEIR" crawl "$seed" -o taken --metrics 0.0.0.0:0
+says err "--metrics-open"
+steer stop m
+ends
+ended 4
+serve_no_more
+
 # ---- crawls of a service, by directory and by URL ------------------------------------------
 
 serve --hosts 3 --pages 3000 --links 8 --size 300 --seed 92
@@ -242,7 +273,6 @@ steer pause svc/crawls/shop
 says out "shop: paused; "
 steer status svc/crawls/shop
 says out "shop: paused"
-asks_not
 steer unpause svc --all --json
 [ "$(grep -c '"running"' out)" = 2 ] || fail "unpause --all: $(cat out)"
 asks 127.0.0.1
@@ -259,13 +289,8 @@ asks_not 127.0.0.1
 URLWEIR_TOKEN=0123456789abcdef-write steer unpause "$url" --crawl news
 asks 127.0.0.1
 steer block "$url" 127.0.0.1 --for 1h --crawl news --token-file tokens
-asks_not 127.0.0.1
-asks 127.0.0.2
+says out "news: 127.0.0.1 is blocked until "
 steer block svc 127.0.0.1 --off --crawl news
-asks 127.0.0.1
-steer delay svc 127.0.0.2 10 --crawl shop
-asks_not 127.0.0.2
-steer delay svc 127.0.0.2 default --crawl shop
 # A seed opens the scope to its host, which has had no request before.
 [ "$(arrivals 127.0.0.3)" = 0 ] || fail "out of scope"
 steer seed svc "http://127.0.0.3:$port/not/linked" --crawl news
@@ -282,15 +307,7 @@ says out "news: "
 asks 127.0.0.1
 steer stop "$url" --crawl news --token-file token-write
 says out "; go on with \`urlweir resume $url --crawl news\`"
-asks_not 127.0.0.1
 exits 2 "$URLWEIR" resume "$url" --crawl news --token-file token-read
-steer resume "$url" --crawl news --token-file token-write
-asks 127.0.0.1
-steer stop svc/crawls/news
-says out "; go on with \`urlweir resume svc/crawls/news\`"
-steer resume svc/crawls/news
-asks 127.0.0.1
-steer stop svc --crawl news
 steer resume svc --all
 asks 127.0.0.1
 asks 127.0.0.2
@@ -299,7 +316,6 @@ exits 2 "$URLWEIR" pause svc --crawl news
 says err "the crawl is stopped"
 steer stop svc --all
 says out "shop: stopped; "
-asks_not
 kill -0 "$pid" || fail "the service has ended"
 kill -TERM "$pid"
 ends
