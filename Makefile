@@ -274,6 +274,7 @@ check: check-tree check-hardening check-unit check-fuzz check-shared check-sim c
 check-tree: | build/deps-check.stamp
 	$(Q)tools/check-layers.sh
 	$(Q)CC="$(CC)" tools/check-headers.sh
+	$(Q)tests/sim/plant.py check
 
 check-hardening: $(BIN)
 	$(Q)$(if $(HARD_$(MODE)),tools/check-hardening.sh $(BIN) $B/cli/main.o $(if $(findstring FORTIFY,$(HARD_$(MODE))),fortified))

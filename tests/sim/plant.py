@@ -3,6 +3,7 @@
 until one fails that does not fail without the fault.
 
 usage: plant.py MOST [PART]
+       plant.py check           are the lines of all faults where they should be?
 The environment has the commands:
     COMPILE   the compiler with its flags, for one file of the program
     LINK      links a program of the objects that follow
@@ -50,19 +51,25 @@ def run(command):
         sys.exit("plant.py: %s\n%s" % (shlex.join(command), done.stdout))
 
 
-def build(fault):
-    """The path of a simulator that has the fault."""
-    env = os.environ
+def planted(fault):
+    """The text of its file with the fault."""
     text = open(fault["file"], encoding="utf-8").read()
     old = "\n".join(fault["old"]) + "\n"
     if text.count(old) != 1:
         sys.exit("plant.py: %s: %d places in %s" %
                  (fault["name"], text.count(old), fault["file"]))
+    return text.replace(old, "\n".join(fault["new"]) + "\n")
+
+
+def build(fault):
+    """The path of a simulator that has the fault."""
+    env = os.environ
+    text = planted(fault)
     os.makedirs(WORK, exist_ok=True)
     source, thing = WORK + "/fault.c", WORK + "/fault.o"
     with open(source, "w", encoding="utf-8") as f:
         f.write('#line 1 "%s"\n' % fault["file"])
-        f.write(text.replace(old, "\n".join(fault["new"]) + "\n"))
+        f.write(text)
     include = ["-I", os.path.dirname(fault["file"])]
     run(shlex.split(env["COMPILE"]) + include +
         ["-w", "-c", "-o", thing, source])
@@ -102,6 +109,10 @@ def seeds_needed(program, most, step):
 
 
 def main():
+    if sys.argv[1] == "check":
+        for fault in read_faults(HERE + "/faults.txt"):
+            planted(fault)
+        return
     most, part = int(sys.argv[1]), "".join(sys.argv[2:])
     missed = []
     for fault in read_faults(HERE + "/faults.txt"):
