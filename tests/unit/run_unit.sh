@@ -9,7 +9,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 export unit out
 # The longest first, so that none of them is left over at the end.
-long="frontier_faults external_model redis_bloom frontier_budget exact_set
+long="frontier_faults redis_bloom frontier_budget exact_set
  served_faults dedupe frontier_refresh rejudge checkpoint seen_store store_crash scalable
  seen_store_open redis store_faults host_memory robots_cache host_reach redis_bloom_race
  store_power stacked cuckoo line_input fetcher_limits http_events"

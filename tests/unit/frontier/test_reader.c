@@ -57,31 +57,6 @@ static void make(struct rig *r)
     rig_stop(r);
 }
 
-TEST(a_url_is_found_by_its_text_and_a_row_gives_it_back)
-{
-    struct reader reader;
-    struct buf text;
-    struct rig r;
-
-    make(&r);
-    buf_init(&text, 4096);
-    ck_ok(reader_open(&reader, r.at.dir));
-    ck_assert_uint_eq(rig_find(&reader, "http://a.test/0"), 1);
-    ck_assert_uint_eq(rig_find(&reader, "http://a.test/9"), 10);
-    ck_assert_uint_eq(rig_find(&reader, "http://a.test/10"), 0);
-    ck_assert_uint_eq(rig_find(&reader, "http://c.test/0"), 0);
-    ck_assert(bytes_equal(reader_url(&reader, 10, &text),
-                          bytes_of_str("http://a.test/9")));
-    ck_assert_uint_eq(reader_url(&reader, 0, &text).len, 0);
-    ck_assert_uint_eq(reader_url(&reader, 99, &text).len, 0);
-    ck_ok(reader.manifest_status);
-    ck_assert_uint_eq(reader.manifest.urls, OUTCOMES + 2);
-    ck_assert_int_eq(reader.holder, 0);
-    reader_close(&reader);
-    buf_fini(&text);
-    rig_fini(&r);
-}
-
 TEST(a_directory_without_a_crawl_is_told_from_one_that_lost_its_store)
 {
     struct scratch empty = scratch_make();
@@ -177,30 +152,6 @@ TEST(the_stats_of_a_store_are_those_of_its_engine)
     ck_assert_str_eq(f.failures[1].why, "http_404");
     ck_assert_uint_eq(f.failures[1].count, 2);
     ck_assert_str_eq(f.failures[2].why, "http_503");
-    reader_close(&reader);
-    rig_fini(&r);
-}
-
-TEST(reasons_without_room_are_counted_together)
-{
-    struct frontier_stats f;
-    struct reader reader;
-    struct rig r;
-
-    make(&r);
-    rig_reopen(&r);
-    for (unsigned i = 0; i < STATS_FAILURES + 5; i++) {
-        char name[32];
-
-        snprintf(name, sizeof name, "failed.http_%u", 500 + i);
-        frontier_store_add(frontier_store_of(r.e), name, 10);
-    }
-    rig_seed(&r, "http://z.test/"); /* so that there is something to commit */
-    rig_commit(&r);
-    ck_ok(reader_open(&reader, r.at.dir));
-    frontier_stats_of_store(reader.store, &f);
-    ck_assert_uint_eq(f.failure_count, STATS_FAILURES);
-    ck_assert_str_eq(f.failures[STATS_FAILURES - 1].why, "other");
     reader_close(&reader);
     rig_fini(&r);
 }

@@ -173,75 +173,6 @@ TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
     free(m);
 }
 
-TEST(leaves_no_file_where_nothing_is_to_be_kept)
-{
-    struct model *m = model_new(2);
-    struct dedupe *d;
-    DIR *there;
-    size_t names = 0;
-
-    setenv("TMPDIR", dir.dir, 1);
-    unsetenv("SQLITE_TMPDIR");
-    d = open_small(NULL);
-    take_some(d, m, 300);
-    ck_assert(dedupe_stats(d).on_disk);
-    there = opendir(dir.dir);
-    while (readdir(there) != NULL)
-        names++;
-    closedir(there);
-    ck_assert_uint_eq(names, 2); /* "." and ".." */
-    close_clean(d);
-    free(m);
-}
-
-/* A manifest costs two syncs: one is written at times, not with each commit. */
-TEST(the_first_seconds_of_a_run_write_no_manifest)
-{
-    struct dedupe *d = open_small(dir.dir);
-    struct stat before, after;
-    const char *path = in_dir("dedupe.manifest");
-
-    ck_assert_int_eq(stat(path, &before), 0);
-    ask(d, 0, 1000);
-    ck_ok(dedupe_settle(d, true));
-    ck_assert_int_eq(stat(path, &after), 0);
-    ck_assert_uint_eq(before.st_ino, after.st_ino);
-    close_clean(d);
-    ck_assert_int_eq(stat(path, &after), 0);
-    ck_assert_uint_ne(before.st_ino, after.st_ino);
-}
-
-TEST(several_runs_answer_as_one)
-{
-    struct model *m = model_new(3);
-
-    for (int run = 0; run < 6; run++) {
-        struct dedupe *d = open_small(dir.dir);
-
-        ck_assert_uint_eq(dedupe_stats(d).before, m->count);
-        take_some(d, m, run == 3 ? 150 : 30);
-        ck_ok(dedupe_verify(d));
-        close_clean(d);
-    }
-    free(m);
-}
-
-TEST(memory_may_differ_from_run_to_run)
-{
-    struct model *m = model_new(4);
-    const uint64_t sizes[] = {DEDUPE_MEMORY_DEFAULT, DEDUPE_MEMORY_LEAST,
-                              DEDUPE_MEMORY_DEFAULT, DEDUPE_MEMORY_LEAST};
-
-    for (size_t run = 0; run < 4; run++) {
-        struct dedupe *d = open_as(dir.dir, DEDUPE_OCTETS, sizes[run]);
-
-        take_some(d, m, 120);
-        ck_ok(dedupe_verify(d));
-        close_clean(d);
-    }
-    free(m);
-}
-
 TEST(the_first_of_a_batch_is_new_and_its_repeats_are_not)
 {
     struct dedupe *d = open_small(NULL);
@@ -295,29 +226,6 @@ static void commit_a_then_take_b(struct dedupe *d)
 }
 
 TIMEOUT(600);
-
-TEST(a_crash_keeps_what_was_committed_and_nothing_else)
-{
-    struct dedupe *d;
-
-    run_and_die(commit_a_then_take_b);
-    d = open_small(dir.dir);
-    ck_assert_uint_eq(dedupe_stats(d).before, 1000);
-    ck_assert_uint_eq(ask(d, 0, 1000), 0);
-    ck_assert_uint_eq(ask(d, 1000, 1000), 1000);
-    close_clean(d);
-}
-
-TEST(a_run_that_gives_up_keeps_what_was_committed)
-{
-    struct dedupe *d = open_small(dir.dir);
-
-    commit_a_then_take_b(d);
-    ck_ok(dedupe_close(d, false, NULL));
-    d = open_small(dir.dir);
-    ck_assert_uint_eq(ask(d, 0, 2000), 1000);
-    close_clean(d);
-}
 
 /* The runs die with their parts merged to different ages, so a replay meets
  * parts that are ahead of it. */
@@ -404,18 +312,6 @@ TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
     ck_assert_str_eq(why.asked, "canonical/2");
     d = open_small(dir.dir);
     ck_assert_uint_eq(ask(d, 0, 100), 0);
-    close_clean(d);
-}
-
-/* A refusal must not delete the log that recovery needs after a crash. */
-TEST(a_refusal_after_a_crash_leaves_the_log)
-{
-    struct dedupe *d;
-
-    run_and_die(commit_a_then_take_b);
-    ck_assert_int_eq(refused(dir.dir, DEDUPE_CANONICAL), STATUS_ARG);
-    d = open_small(dir.dir);
-    ck_assert_uint_eq(ask(d, 0, 1000), 0);
     close_clean(d);
 }
 
@@ -639,28 +535,6 @@ TEST(its_stats_say_what_it_holds_and_where)
     ck_assert_uint_eq(s.page_reads, 0);
     ck_ok(dedupe_close(d, false, NULL));
     ck_ok(dedupe_close(NULL, true, NULL));
-}
-
-/* Each opening and each page that was read counts, also before the set moved
- * from memory to disk. */
-TEST(pages_read_are_counted_over_all_of_a_run)
-{
-    struct model *m = model_new(3);
-    struct dedupe *d = open_small(NULL);
-    uint64_t before = 0;
-
-    for (int i = 0; i < 500 && !dedupe_stats(d).on_disk; i++)
-        take_some(d, m, 1);
-    ck_assert(dedupe_stats(d).on_disk);
-    ck_assert_uint_gt(dedupe_stats(d).disk, 0);
-    for (int i = 0; i < 5; i++) {
-        take_some(d, m, 4);
-        ck_assert_uint_ge(dedupe_stats(d).page_reads, before);
-        before = dedupe_stats(d).page_reads;
-    }
-    ck_assert_uint_gt(before, 0);
-    ck_ok(dedupe_close(d, false, NULL));
-    free(m);
 }
 
 /* What the filter calls new is not looked for in the pages. */

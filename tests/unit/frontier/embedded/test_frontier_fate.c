@@ -3,18 +3,6 @@
 #include "frontier/embedded/frontier_ops.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 
-static struct engine_done failure(struct sim *s, uint64_t id,
-                                  enum outcome_reason reason, uint16_t http)
-{
-    return (struct engine_done){
-        .id = id,
-        .outcome = {OUTCOME_FAILED, reason, http},
-        .transient = true,
-        .row = {.at_ms = wall(s)},
-        .host = {.ended = s->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
-    };
-}
-
 static void ack(struct sim *s, struct engine_done *d)
 {
     ck_ok(s->e->ops->ack(s->e, d, 1, s->now, wall(s)));
@@ -24,80 +12,6 @@ TIMEOUT(30);
 FIXTURE(make_dir, remove_dir);
 
 #define DAY (INT64_C(86400) * NS_PER_S)
-
-/* Blocks the first host and ends the process. */
-static void block_and_end(struct sim *s, int64_t retry_after_ms)
-{
-    struct engine_done d;
-
-    start(s, NS_PER_S);
-    d = failure(s, lease_one(s).id, REASON_HTTP, 429);
-    d.host.slow_down = true;
-    d.host.retry_after_ms = retry_after_ms;
-    ack(s, &d);
-    ck_ok(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now, wall(s)));
-    s->e->ops->close(s->e);
-}
-
-static void change_store(const char *sql)
-{
-    char path[512];
-    sqlite3 *h = NULL;
-
-    snprintf(path, sizeof path, "%s/frontier.db", dir);
-    ck_assert_int_eq(sqlite3_open(path, &h), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(h, sql, NULL, NULL, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_close(h), SQLITE_OK);
-}
-
-/* A block that a server asked for lasts a day at most; one that a person set
- * lasts as long as it says. */
-TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
-{
-    static const char *const reasons[] = {"retry_after", "back_off", "blocked"};
-    static struct sim s;
-    char sql[256];
-
-    block_and_end(&s, 5000);
-    snprintf(sql, sizeof sql,
-             "UPDATE queue_state SET reason = '%s', blocked_until = %lld;"
-             "UPDATE retry SET due = due + 86400000000",
-             reasons[_i], (long long)(wall(&s) + 1000 * (DAY / NS_PER_MS)));
-    change_store(sql);
-    reopen(&s);
-    s.now += DAY - NS_PER_S;
-    ck_assert_uint_eq(lease_one(&s).id, 0);
-    s.now += 2 * NS_PER_S;
-    ck_assert_uint_eq(lease_one(&s).id, _i < 2 ? 1 : 0);
-    s.e->ops->close(s.e);
-}
-
-/* The last manifest is from before the clock was set back, the back-off is
- * not. */
-TEST(a_back_off_that_began_after_the_clock_was_set_back_holds)
-{
-    static struct sim s;
-    struct engine_done d;
-
-    start(&s, NS_PER_S);
-    s.now += DAY;
-    ck_ok(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now, wall(&s)));
-    s.e->ops->close(s.e);
-    s.now -= DAY / 2;
-    reopen(&s);
-    s.now += 2 * NS_PER_S;
-    d = failure(&s, lease_one(&s).id, REASON_HTTP, 429);
-    d.host.slow_down = true;
-    ack(&s, &d);
-    ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
-    s.e->ops->close(s.e);
-    reopen(&s);
-    s.now += 5 * NS_PER_S;
-    ck_assert_uint_eq(lease_one(&s).id, 0);
-    s.now += 56 * NS_PER_S;
-    ck_assert_uint_eq(lease_one(&s).id, 1);
-    s.e->ops->close(s.e);
-}
 
 /* A wall sets a cookie on the way: 1 leads to 2, and 2 back to it. */
 TEST(a_way_back_with_other_cookies_is_another_request_and_ends)

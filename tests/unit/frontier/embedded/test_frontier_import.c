@@ -63,28 +63,6 @@ TEST(what_was_done_is_not_leased_and_what_waited_is)
     rig_fini(&r);
 }
 
-TEST(a_url_that_waits_becomes_done_and_one_that_is_done_stays)
-{
-    struct rig r;
-    struct engine_lease out[10];
-
-    rig_init(&r);
-    rig_create(&r);
-    ck_assert_int_eq(import(&r, "http://a.test/1", waits), IMPORT_NEW);
-    ck_assert_int_eq(import(&r, "http://a.test/1", waits), IMPORT_KNOWN);
-    rig_turn(&r);
-    ck_assert_int_eq(import(&r, "http://a.test/1", done), IMPORT_SETTLED);
-    ck_assert_int_eq(import(&r, "http://a.test/1", gone), IMPORT_KNOWN);
-    ck_assert_int_eq(import(&r, "http://a.test/1", waits), IMPORT_KNOWN);
-    rig_turn(&r);
-    ck_assert_uint_eq(lease_all(&r, out), 0);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
-    ck_assert_uint_eq(rig_stats(&r).failed, 0);
-    rig_stop(&r);
-    (void)rig_verify_dir(r.at.dir);
-    rig_fini(&r);
-}
-
 TEST(one_call_may_have_a_url_several_times)
 {
     struct rig r;
@@ -102,31 +80,5 @@ TEST(one_call_may_have_a_url_several_times)
     ck_assert_int_eq(answers[2], IMPORT_KNOWN);
     ck_assert_uint_eq(rig_stats(&r).skipped, 1);
     rig_turn(&r);
-    rig_fini(&r);
-}
-
-static bool keep_row(void *ctx, const struct fetch_row *row)
-{
-    ck_assert(bytes_is(row->detail, "of a test"));
-    *(struct fetch_row *)ctx = *row;
-    return true;
-}
-
-TEST(its_fetch_row_says_when_it_was_fetched_and_by_what)
-{
-    struct rig r;
-    struct fetch_row row = {.seq = 0};
-
-    rig_init(&r);
-    rig_create(&r);
-    (void)import(&r, "http://a.test/1", done);
-    rig_turn(&r);
-    ck_ok(
-        page_store_each_of(((struct frontier *)r.e)->pages, 1, keep_row, &row));
-    ck_assert_int_eq(row.at_ms, 1234567);
-    ck_assert_uint_eq(row.http_status, 200);
-    ck_assert_uint_eq(row.status, OUTCOME_FETCHED);
-    ck_assert_uint_eq(row.reason, REASON_IMPORTED);
-    ck_assert(row.final);
     rig_fini(&r);
 }

@@ -98,54 +98,6 @@ TEST(validators_of_another_identity_are_withheld)
     rig_fini(&r);
 }
 
-/* Does a link from a sitemap with this lastmod withhold them? */
-static bool withholds(int64_t lastmod_ms)
-{
-    const struct url_hint hint = {.lastmod_ms = lastmod_ms, .priority = 500};
-    struct fetch_row row = whole(2);
-    struct engine_item item;
-    struct engine_lease l;
-    uint64_t seq;
-    struct rig r;
-
-    rig_init(&r);
-    rig_create(&r);
-    rig_seed(&r, "http://s.test/");
-    item = rig_item(&r, "http://a.test/");
-    item.hint = &hint;
-    (void)rig_page(&r, &item, 1);
-    ck_ok(page_store_add(frontier_pages_of(r.e), &row, &seq));
-    l = lease(&r);
-    ck_assert_uint_eq(l.last.seq, seq);
-    rig_fini(&r);
-    return l.last.etag.len == 0;
-}
-
-TEST(a_newer_lastmod_of_a_sitemap_withholds_them)
-{
-    ck_assert(withholds(ASKED_MS + 1));
-    ck_assert(!withholds(ASKED_MS));
-    ck_assert(!withholds(HINT_NO_LASTMOD));
-}
-
-TEST(with_warc_a_page_without_a_record_is_asked_in_full)
-{
-    for (int recorded = 0; recorded < 2; recorded++) {
-        struct fetch_row row = whole(1);
-        struct engine_lease l;
-        struct rig r;
-
-        rig_init(&r);
-        r.o.keeps_records = true;
-        if (recorded != 0)
-            row.warc_file = bytes_of_str("a.warc.gz");
-        begin(&r, row);
-        l = lease(&r);
-        ck_assert_int_eq(has_validators(&l.last), recorded != 0);
-        rig_fini(&r);
-    }
-}
-
 struct rows {
     unsigned n;
     char title[16];
@@ -343,29 +295,4 @@ TEST(the_links_of_a_list_in_parts_are_those_of_its_fetch)
         reader_close(&reader);
         rig_fini(&r);
     }
-}
-
-/* Where its record refers to is known to the fetch after it. */
-TEST(the_record_of_an_unchanged_page_refers_to_that_of_its_body)
-{
-    struct fetch_row row = whole(1);
-    struct record_name to = {{NULL, 0}, 0};
-    struct engine_done d;
-    struct rig r;
-    struct buf text;
-
-    rig_init(&r);
-    r.o.keeps_records = true;
-    row.warc_file = bytes_of_str("a.warc.gz");
-    begin(&r, row);
-    d = unchanged(&r, lease(&r).id, 304);
-    d.row.warc_file = bytes_of_str("b.warc.gz");
-    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
-    rig_commit(&r);
-    buf_init(&text, 1000);
-    ck_ok(revisit_store_get(((struct frontier *)r.e)->revisits, 2, &to, &text));
-    ck_assert(bytes_is(to.url, "http://a.test/"));
-    ck_assert_int_eq(to.at_ms, ASKED_MS);
-    buf_fini(&text);
-    rig_fini(&r);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits that people set for single queues; test_external_model.c compares them
- * with a model. */
+/* Limits that people set for single queues. */
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
@@ -69,37 +68,5 @@ TEST(no_more_go_out_than_may_be_done_to_whomever)
     ck_assert_uint_eq(rig_stats(&r).queued, 15);
     ck_assert_uint_eq(rig_stats(&r).withheld, 15);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
-    end(&r);
-}
-
-TEST(it_is_kept_with_what_is_done_over_kill_9)
-{
-    struct rig r;
-    struct engine_lease own[100];
-    size_t done = 2;
-
-    rig_init(&r);
-    rig_create(&r);
-    put(&r, "a.test", 20);
-    ck_assert_uint_eq(lease(&r, 2, own), 2);
-    rig_ack(&r, own[0].id, fetched, NULL, 0);
-    rig_ack(&r, own[1].id, fetched, NULL, 0);
-    limit(&r, 1, 8, 2);
-    for (; done < 8; done += 2) {
-        ck_assert_uint_eq(lease(&r, 2, own), 2);
-        rig_ack(&r, own[0].id, fetched, NULL, 0);
-        rig_ack(&r, own[1].id, fetched, NULL, 0);
-        rig_commit(&r);
-        if (done == 6)
-            break;
-        ck_assert_uint_eq(lease(&r, 1, own), 1);
-        rig_ack(&r, own[0].id, fetched, NULL, 0);
-        rig_reopen(&r); /* the last one was not committed */
-    }
-    ck_assert_uint_eq(lease(&r, 100, own), 0);
-    ck_assert_uint_eq(rig_stats(&r).withheld, 12);
-    rig_reopen(&r);
-    ck_assert_uint_eq(lease(&r, 100, own), 0);
-    ck_assert_uint_eq(rig_stats(&r).withheld, 12);
     end(&r);
 }

@@ -133,33 +133,6 @@ TEST(in_links_add_up_over_a_restart)
     order_free(o);
 }
 
-TEST(a_retry_that_went_early_is_not_leased_in_its_turn_as_well)
-{
-    struct order *o = make(ORDER_BEST, NULL);
-    struct engine_done d = {.outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
-                            .transient = true,
-                            .row = {.at_ms = RIG_WALL},
-                            .host = {.crawl_delay_ms = -2,
-                                     .retry_after_ms = -1}};
-    struct rig r;
-
-    begin(&r, o);
-    r.o.schedule.retry_delay = r.o.schedule.max_delay = 100 * NS_PER_S;
-    r.e->ops->set_schedule(r.e, &r.o.schedule, r.now);
-    link_to_three(&r);
-    d.id = expect(&r, "/three");
-    d.host.ended = r.now;
-    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
-    fetch(&r, "/one", NULL, 0);
-    fetch(&r, "/two", NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    r.now += 200 * NS_PER_S;
-    fetch(&r, "/three", NULL, 0);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    rig_fini(&r);
-    order_free(o);
-}
-
 TEST(what_scores_below_0_waits_until_the_host_has_no_other)
 {
     struct order *o = make(ORDER_BEST, "/old/=-5");

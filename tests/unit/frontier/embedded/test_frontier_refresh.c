@@ -97,51 +97,6 @@ TEST(a_missing_page_is_asked_twice_more_then_gone)
     end(&r);
 }
 
-/* As a wall of cookies answers whose session has ended. */
-static void redirect_to_itself(struct rig *r, bool anew)
-{
-    struct engine_item to = rig_item(r, "http://a.test/");
-    struct engine_done d = {
-        .id = lease_at(r),
-        .outcome = {OUTCOME_REDIRECT, REASON_NONE, 302},
-        .anew = anew,
-        .outlinks = &to,
-        .outlink_count = 1,
-        .row = {.at_ms = rig_wall(r)},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
-    };
-
-    ck_assert_uint_ne(d.id, 0);
-    to.hops = 1;
-    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)));
-    rig_turn(r);
-    advance(r, 100); /* retry_delay is 1 ms */
-}
-
-TEST(a_refresh_that_leads_to_itself_with_other_cookies_is_tried_again)
-{
-    struct rig r;
-
-    begin(&r);
-    rig_seed(&r, "http://a.test/");
-    (void)fetch(&r, page, 1);
-    advance(&r, EVERY);
-    redirect_to_itself(&r, true);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 1); /* still */
-    (void)fetch(&r, page, 1);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
-    ck_assert_uint_eq(rig_stats(&r).redirects, 0);
-    advance(&r, EVERY);
-    redirect_to_itself(&r, true);
-    redirect_to_itself(&r, true); /* it never opens */
-    ck_assert_uint_eq(lease_at(&r), 0);
-    ck_assert_uint_eq(rig_stats(&r).redirects, 1);
-    advance(&r, EVERY);
-    redirect_to_itself(&r, false);
-    ck_assert_uint_eq(lease_at(&r), 0);
-    end(&r);
-}
-
 /* A robots.txt redirected to another host: the URL goes out once more, for that
  * host, and keeps its date until it is settled. */
 TEST(a_refresh_may_wait_for_the_robots_txt_of_another_host)
@@ -308,26 +263,6 @@ TEST(what_a_person_asked_of_a_host_that_is_given_up_is_for_the_next_run)
     end(&r);
 }
 
-/* Nor does it wait for a person to raise a limit, but it sees it raised. */
-TEST(what_a_person_asked_of_a_host_over_its_limit_holds_up_no_end)
-{
-    struct rig r;
-
-    rig_init(&r);
-    r.o.refresh = (struct refresh_rules){.min_ms = EVERY, .share = 0.5};
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/");
-    (void)fetch(&r, page, 1);
-    ck_ok(r.e->ops->limit_queue(r.e, 1, 1, 1, r.now));
-    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 10), 1);
-    ck_assert_uint_eq(lease_at(&r), 0);
-    ck_assert(rig_stats(&r).dates_given_up);
-    ck_ok(r.e->ops->limit_queue(r.e, 1, 2, 1, r.now));
-    (void)fetch(&r, page, 1);
-    ck_assert_uint_eq(rig_stats(&r).dated, 0);
-    end(&r);
-}
-
 static const int64_t everies[] = {0, 100 * (int64_t)EVERY};
 
 TEST_LOOP(a_person_makes_urls_due_by_host_and_by_pattern, 0, 2)
@@ -365,26 +300,6 @@ TEST_LOOP(a_person_makes_urls_due_by_host_and_by_pattern, 0, 2)
         ck_assert_uint_eq(rig_stats(&r).dated, everies[_i] != 0 ? DONE : 0);
         end(&r);
     }
-}
-
-/* What failed once is a page by now. */
-TEST(a_url_is_tried_again_by_its_newest_outcome)
-{
-    struct failed_retry all = {.reason_count = 0};
-    struct rig r;
-    bool over = false;
-
-    begin_done(&r, 0);
-    rig_seed(&r, "http://c.test/");
-    (void)fetch(&r, missing, 0);
-    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 100),
-                      DONE + 1);
-    for (unsigned i = 0; i <= DONE; i++)
-        (void)fetch(&r, page, 1);
-    ck_ok(r.e->ops->retry_failed(r.e, &all, 100, r.now, rig_wall(&r), &over));
-    rig_turn(&r);
-    ck_assert_uint_eq(all.queued, 0);
-    end(&r);
 }
 
 /* ---- adaptive ---- */
@@ -432,41 +347,6 @@ TEST(other_bounds_move_the_dates_and_an_error_teaches_nothing)
     rig_turn(&r);
     rig_turn(&r);
     ck_assert_int_eq(fetch_at_date(&r, page, 2), 20 * EVERY);
-    end(&r);
-}
-
-TEST(overdue_and_fresh_urls_are_counted_over_crashes)
-{
-    struct engine_stats s;
-    struct rig r;
-
-    begin_adaptive(&r);
-    rig_seed(&r, "http://b.test/");
-    (void)fetch(&r, page, 1);
-    for (unsigned i = 0; i < 4; i++)
-        (void)fetch_at_date(&r, page, i);
-    s = rig_stats(&r);
-    ck_assert_uint_eq(s.dated, 2);
-    ck_assert_uint_eq(s.rated, 2);
-    ck_assert_uint_le(s.fresh, 2);
-    ck_assert_uint_eq(s.overdue, 0);
-    advance(&r, 200 * EVERY); /* 33 minutes */
-    rig_turn(&r);
-    for (unsigned i = 0; i < 2; i++) {
-        s = rig_stats(&r);
-        ck_assert_uint_eq(s.overdue, 2);
-        ck_assert_uint_gt(s.overdue_for, 60);
-        ck_assert_uint_lt(s.overdue_for, 200 * EVERY / 1000 + 60);
-        rig_crash(&r);
-        rig_turn(&r);
-    }
-    (void)fetch(&r, page, 9);
-    ck_assert_uint_eq(rig_stats(&r).overdue, 1);
-    (void)fetch(&r, page, 9);
-    s = rig_stats(&r);
-    ck_assert_uint_eq(s.overdue, 0);
-    ck_assert_uint_eq(s.overdue_for, 0);
-    ck_assert_uint_eq(s.rated, 2);
     end(&r);
 }
 
@@ -631,13 +511,4 @@ struct model {
     bool queued[URLS + 1];
     uint32_t absent[URLS + 1];
     unsigned put;
-};
-
-struct play {
-    struct rig r;
-    struct model now, durable;
-    bool out[URLS + 1];
-    uint64_t leased[URLS];
-    size_t leased_count;
-    unsigned refreshes;
 };

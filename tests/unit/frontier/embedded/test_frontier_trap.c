@@ -100,25 +100,6 @@ TEST(new_links_into_a_trap_are_dropped_and_what_a_person_wants_is_not)
     judge_fini(&r);
 }
 
-TEST(a_trap_that_is_only_reported_is_followed_and_counted)
-{
-    struct engine_item link;
-    struct rig r;
-
-    begin(&r, TRAPS_REPORT);
-    find_trap(&r);
-    for (uint64_t left = rig_stats(&r).queued; left > 0; left--)
-        read_page(&r, rig_lease(&r), true, NULL, 0);
-    ck_assert_uint_eq(rig_counter(&r, "trap.counter"), 0);
-    rig_seed(&r, "http://a.test/other");
-    link = month(&r, 500);
-    read_page(&r, rig_lease(&r), false, &link, 1);
-    ck_assert_uint_eq(rig_counter(&r, "trap.counter"), 1);
-    ck_assert_uint_eq(rig_stats(&r).dropped, 0);
-    ck_assert_uint_ne(rig_lease(&r), 0);
-    judge_fini(&r);
-}
-
 TEST(what_a_trap_kept_out_comes_back_without_traps)
 {
     struct engine_item link;

@@ -34,20 +34,6 @@ static void commit(struct sim *s)
 
 FIXTURE(make_dir, remove_dir);
 
-TEST(a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely)
-{
-    static struct sim s;
-    uint64_t rested = 0;
-
-    start_resting(&s, 5 * NS_PER_MS);
-    while (step(&s))
-        rested += hosts_of(&s)->resting;
-    ck_assert_uint_gt(rested, 1000);
-    check_all_fetched(&s);
-    ck_assert_uint_eq(hosts_of(&s)->resting, 0);
-    finish(&s);
-}
-
 TEST(nor_does_it_lose_any_over_crashes)
 {
     static struct sim s;
@@ -58,32 +44,6 @@ TEST(nor_does_it_lose_any_over_crashes)
             crash(&s);
     ck_assert_uint_gt(s.crashes, 50);
     check_all_fetched(&s);
-    finish(&s);
-}
-
-/* It would wait forever for its turn if others without delay went first. */
-TEST(without_delay_a_host_that_rests_has_its_turn_after_those_before_it)
-{
-    static struct sim s;
-    unsigned waited[HOSTS] = {0}, longest = 0;
-    struct engine_lease l;
-
-    start_resting(&s, 0);
-    for (unsigned n = 0; (l = lease_one(&s)).id != 0; n++) {
-        struct flight *f = &s.flights[0];
-        unsigned host;
-
-        take_off(&s, &l);
-        host = host_of_page(f->page);
-        if (n > 500 && n < 2000 && n - waited[host] > longest)
-            longest = n - waited[host];
-        waited[host] = n;
-        land(&s, f);
-        commit(&s);
-        s.now += NS_PER_MS;
-    }
-    check_all_fetched(&s);
-    ck_assert_uint_lt(longest, 2 * HOSTS * 8); /* runs of eight */
     finish(&s);
 }
 
@@ -128,22 +88,6 @@ TEST(a_longer_delay_holds_for_hosts_that_rest)
     finish(&s);
 }
 
-TEST(after_a_restart_hosts_that_rest_wait_for_their_delay)
-{
-    static struct sim s;
-
-    start_resting(&s, 400 * NS_PER_MS);
-    for (int i = 0; i < 300; i++)
-        (void)step(&s);
-    crash(&s);
-    ck_assert_uint_gt(hosts_of(&s)->resting, HOSTS / 2);
-    for (int i = 0; i < HOSTS; i++) /* any may have been asked just before */
-        s.ended[i] = s.now;
-    for (int i = 0; i < 300; i++)
-        (void)step(&s);
-    s.e->ops->close(s.e);
-}
-
 TEST(a_hundred_thousand_hosts_take_little_beyond_their_names)
 {
     enum { MANY = 100000, AT_ONCE = 5000 };
@@ -169,23 +113,6 @@ TEST(a_hundred_thousand_hosts_take_little_beyond_their_names)
     ck_assert_uint_gt(hosts_of(&s)->resting, MANY - 3 * AT_ONCE);
     s.e->ops->stats(s.e, &st);
     ck_assert_uint_eq(st.queues_active, MANY + 1);
-    s.e->ops->close(s.e);
-}
-
-TEST(with_a_budget_no_host_rests)
-{
-    static struct sim s;
-
-    start(&s, NS_PER_S);
-    s.o.host_memory = 1;
-    s.o.budgets.host_pages = 10;
-    s.e->ops->close(s.e);
-    reopen(&s);
-    put_hosts(&s, 0, 100);
-    commit(&s);
-    put_hosts(&s, 100, 100);
-    commit(&s);
-    ck_assert_uint_eq(hosts_of(&s)->resting, 0);
     s.e->ops->close(s.e);
 }
 

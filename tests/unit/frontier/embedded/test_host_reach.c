@@ -135,26 +135,6 @@ TEST(a_host_that_stays_away_is_given_up_with_its_urls)
 
 /* A queue belongs to a host, whatever the port. */
 
-TEST(a_service_waits_without_end)
-{
-    struct engine_lease l;
-    struct rig r;
-
-    start(&r);
-    r.o.schedule.give_up = 0;
-    frontier_set_schedule(r.e, &r.o.schedule, r.now);
-    put_many(&r, "a.test", 1);
-    for (int i = 0; i < 1000; i++) {
-        r.now += 31 * S;
-        ck_assert_uint_eq(lease(&r, &l, 1), 1);
-        ack(&r, l.id, REFUSED);
-        rig_turn(&r);
-    }
-    ck_assert_uint_eq(rig_stats(&r).given_up, 0);
-    ck_assert_uint_le(page_store_last_seq(frontier_pages_of(r.e)), 10);
-    rig_fini(&r);
-}
-
 /* The host responds, but no URL of it can be fetched: every further one would
  * fail in the same way. */
 TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
@@ -174,77 +154,6 @@ TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
     }
     ck_assert_uint_eq(asked, 3);
     ck_assert_uint_eq(rig_counter(&r, "failed.tls"), 20);
-    rig_fini(&r);
-}
-
-/* That an origin cannot be fetched says nothing of another one of its host, be
- * there URLs of both at first or later. */
-TEST_LOOP(an_origin_that_cannot_be_fetched_ends_its_own_urls_alone, 0, 2)
-{
-    const struct outcome no_rules = {OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE,
-                                     500};
-    unsigned asked[2] = {0};
-    struct engine_lease l;
-    struct rig r;
-
-    start(&r);
-    for (unsigned i = 0; i < 40; i++) {
-        char url[64];
-
-        snprintf(url, sizeof url, "%s://a.test/%u",
-                 (_i == 0 ? i % 2 : i < 20) ? "https" : "http", i);
-        rig_seed(&r, url);
-    }
-    for (int i = 0; i < 1000 && rig_stats(&r).queued > 0; i++) {
-        struct engine_done d = {
-            .row = {.at_ms = rig_wall(&r)},
-            .host = {.crawl_delay_ms = -2, .retry_after_ms = -1},
-        };
-        bool https;
-
-        r.now += S;
-        if (lease(&r, &l, 1) == 0)
-            continue;
-        https = l.url.at[4] == 's';
-        asked[https]++;
-        d.id = l.id;
-        d.outcome = https ? no_rules : NO_ERROR;
-        d.transient = d.host.unreachable = https;
-        d.host.ended = r.now;
-        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
-    }
-    ck_assert_uint_eq(rig_stats(&r).fetched, 20);
-    ck_assert_uint_eq(rig_counter(&r, "denied.robots_unreachable"), 20);
-    ck_assert_uint_eq(asked[0], 20);
-    ck_assert_uint_eq(asked[1], 3);
-    rig_fini(&r);
-}
-
-static void block(struct rig *r, const char *host, int64_t until)
-{
-    ck_ok(r->e->ops->block(r->e, r->o.crawl, bytes_of_str(host), until, r->now,
-                           rig_wall(r)));
-}
-
-TEST(what_a_person_blocks_is_counted_and_given_up_by_nobody)
-{
-    struct engine_lease l;
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", 5);
-    block(&r, "a.test", r.now + 10000 * S);
-    ck_assert_uint_eq(rig_stats(&r).blocked, 5);
-    rig_turn(&r);
-    rig_crash(&r);
-    ck_assert_uint_eq(rig_stats(&r).blocked, 5);
-    r.now += 10001 * S; /* it ends by itself */
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    ack(&r, l.id, NO_ERROR);
-    ck_assert_uint_eq(rig_stats(&r).blocked, 0);
-    block(&r, "a.test", r.now + 10000 * S);
-    block(&r, "a.test", 0);
-    ck_assert_uint_eq(rig_stats(&r).blocked, 0);
     rig_fini(&r);
 }
 

@@ -123,60 +123,9 @@ static struct past_crawl *open_past(const struct rig *old)
     return p;
 }
 
-static void digest_under(const struct past_crawl *p, const char *url,
-                         struct digest *out)
-{
-    struct bytes key = bytes_of(url + 7, strcspn(url + 7, "/"));
-    struct digest_key secret;
-
-    digest_key_init(&secret, past_crawl_seed(p));
-    *out = digest_url(&secret, bytes_of_str(CRAWL_ID), key, bytes_of_str(url));
-}
-
-static uint64_t find_as(struct past_crawl *p, const char *url, const char *text)
-{
-    struct url_row row = {.id = 99};
-    struct digest d;
-
-    digest_under(p, url, &d);
-    ck_ok(past_crawl_find(p, d, bytes_of_str(text), &row));
-    return row.id;
-}
-
 /* ---- what it knows ---- */
 
 FIXTURE(scratch_quiet, NULL);
-
-TEST(an_earlier_crawl_is_known_by_its_urls)
-{
-    struct past_crawl *p;
-    struct buf text;
-    struct rig old;
-
-    make_old(&old, true);
-    p = open_past(&old);
-    buf_init(&text, 4096);
-    ck_assert_uint_eq(past_crawl_urls(p), PAGES);
-    for (unsigned i = 0; i < PAGES; i++) {
-        uint64_t id = find_as(p, pages[i].url, pages[i].url);
-
-        ck_assert_uint_eq(id, i + 1);
-        ck_ok(past_crawl_url(p, id, &text));
-        ck_assert_str_eq(buf_str(&text), pages[i].url);
-    }
-    ck_assert_uint_eq(find_as(p, "http://a.test/new", "http://a.test/new"), 0);
-    /* the same digest, but another URL */
-    ck_assert_uint_eq(find_as(p, pages[B].url, pages[C].url), 0);
-    buf_clear(&text);
-    ck_ok(past_crawl_meta(p, "note", &text));
-    ck_assert_str_eq(buf_str(&text), "kept");
-    ck_assert_int_eq(past_crawl_meta(p, "nothing", &text), STATUS_NOT_FOUND);
-    ck_assert(past_crawl_has_links(p));
-    past_crawl_close(p);
-    past_crawl_close(NULL);
-    buf_fini(&text);
-    rig_fini(&old);
-}
 
 static void refuse(const char *dir, enum status st, const char *because)
 {
@@ -304,28 +253,6 @@ static unsigned may_ask(struct past_crawl *p)
 
 #define WITHOUT_LINKS (1U << OTHER | 1U << C | 1U << OUT)
 
-TEST(a_page_whose_links_are_known_or_that_had_none_may_be_asked_for)
-{
-    for (int records = 0; records < 2; records++) {
-        struct past_crawl *p;
-        struct row r = {.n = 0};
-        struct rig old;
-
-        make_old(&old, records != 0);
-        p = open_past(&old);
-        r.p = p;
-        ck_assert_int_eq(past_crawl_last(p, 99, take, &r), STATUS_NOT_FOUND);
-        ck_assert(past_crawl_has_links(p) == (records != 0));
-        ck_assert_uint_eq(may_ask(p), records
-                                          ? WITHOUT_LINKS | 1 << ROOT | 1 << B
-                                          : WITHOUT_LINKS);
-        past_crawl_set_links(p, false);
-        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS);
-        past_crawl_close(p);
-        rig_fini(&old);
-    }
-}
-
 static void take_copy(void *ctx, const struct fetch_row *row)
 {
     *(struct fetch_row *)ctx = *row;
@@ -379,35 +306,6 @@ TEST(pages_that_another_identity_fetched_are_asked_for_in_full)
     rig_fini(&old);
 }
 
-static void tell_root(struct past_crawl *p, const char *url)
-{
-    struct digest d;
-
-    digest_under(p, url, &d);
-    ck_ok(past_crawl_root(p, d, bytes_of_str(url)));
-}
-
-/* Links out of the scope of that root were dropped then. */
-TEST(a_root_that_was_none_there_makes_its_links_useless)
-{
-    static const char *const others[] = {"http://a.test/b", "http://new.test/"};
-    struct past_crawl *p;
-    struct rig old;
-
-    make_old(&old, true);
-    for (int i = 0; i < 2; i++) {
-        p = open_past(&old);
-        tell_root(p, pages[ROOT].url);
-        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS | 1 << ROOT | 1 << B);
-        tell_root(p, others[i]);
-        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS);
-        tell_root(p, pages[ROOT].url); /* does not bring them back */
-        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS);
-        past_crawl_close(p);
-    }
-    rig_fini(&old);
-}
-
 /* B has the root's body, so its record refers to the root's. */
 TEST(the_record_of_a_page_is_the_one_that_has_its_body)
 {
@@ -423,31 +321,6 @@ TEST(the_record_of_a_page_is_the_one_that_has_its_body)
     r = last_of(p, C);
     ck_assert_str_eq(r.record, pages[C].url);
     ck_assert_int_eq(r.record_ms, RIG_WALL + C + 1);
-    past_crawl_close(p);
-    rig_fini(&old);
-}
-
-static void count_link(void *ctx, const struct link_row *row)
-{
-    unsigned *bits = ctx;
-
-    ck_assert_uint_eq(row->kind, row->to == C + 1 ? LINK_AREA : LINK_A);
-    *bits |= 1U << (row->to - 1);
-}
-
-TEST(the_links_of_a_page_are_listed_if_all_of_them_are_known)
-{
-    struct past_crawl *p;
-    struct rig old;
-
-    make_old(&old, true);
-    p = open_past(&old);
-    for (unsigned i = 0; i < PAGES; i++) {
-        unsigned bits = 0;
-
-        ck_ok(past_crawl_links(p, last_of(p, i).seq, count_link, &bits));
-        ck_assert_uint_eq(bits, i == D ? 0 : pages[i].links);
-    }
     past_crawl_close(p);
     rig_fini(&old);
 }
@@ -592,24 +465,6 @@ TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
     end(&b);
 }
 
-/* With the limit of depth a link that was admitted may be dropped deeper. */
-TEST(where_depth_counts_each_link_is_judged_anew)
-{
-    struct both b;
-    enum page p;
-
-    begin_within(&b, 1);
-    ck_ok(frontier_keep_paths((struct frontier *)b.new.e));
-    ck_assert_int_eq(confirm(&b.new), ROOT);
-    ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
-    do
-        p = confirm(&b.new);
-    while (p != B);
-    ck_assert_uint_eq(rig_stats(&b.new).dropped, 1 + 3);
-    ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
-    end(&b);
-}
-
 /* What was read as a page would be read as a sitemap by now. */
 TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
 {
@@ -632,96 +487,6 @@ TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
         l = lease(&b.new);
         ck_assert_uint_eq(l.last.past_url, C + 1);
         ck_assert_int_eq(l.last.etag.len > 0, !is_list);
-        end(&b);
-    }
-}
-
-/* The head of the 304 forbids following the links that the page had. */
-TEST(links_of_then_are_not_followed_if_the_head_of_now_says_so)
-{
-    for (int skips = 0; skips < 2; skips++) {
-        struct engine_done d;
-        struct both b;
-
-        begin(&b);
-        d = done_of(&b.new, lease(&b.new).id, unchanged);
-        if (skips)
-            d.outcome = (struct outcome){OUTCOME_SKIPPED, REASON_NOINDEX, 304};
-        d.nofollow = true;
-        ack(&b.new, &d);
-        ck_assert_uint_eq(rig_stats(&b.new).urls, 1);
-        ck_assert_uint_eq(rig_counter(&b.new, "dropped.nofollow"), 4);
-        end(&b);
-    }
-}
-
-/* A page that came whole has the links that it has now. */
-TEST(only_a_304_has_the_links_of_then)
-{
-    static const struct outcome outcomes[] = {
-        {OUTCOME_FETCHED, REASON_NONE, 200},
-        {OUTCOME_FETCHED, REASON_UNCHANGED, 200},
-        {OUTCOME_FAILED, REASON_HTTP, 304},
-        {OUTCOME_FETCHED, REASON_UNCHANGED, 304},
-        {OUTCOME_SKIPPED, REASON_NOINDEX, 304},
-    };
-
-    for (size_t i = 0; i < 5; i++) {
-        struct engine_done d;
-        struct both b;
-
-        begin(&b);
-        d = done_of(&b.new, lease(&b.new).id, outcomes[i]);
-        ack(&b.new, &d);
-        ck_assert_uint_eq(rig_stats(&b.new).urls, i >= 3 ? 5 : 1);
-        ck_assert_uint_eq(rig_stats(&b.new).links, i >= 3 ? 5 : 0);
-        end(&b);
-    }
-}
-
-/* Only a seed that was one there leaves the links of its pages useful; also
- * after a restart, when no seed is put again. */
-TEST(another_root_is_told_to_the_earlier_crawl)
-{
-    for (int again = 0; again < 2; again++) {
-        struct engine_lease l;
-        struct both b;
-
-        begin(&b);
-        rig_seed(&b.new, pages[B].url);
-        rig_commit(&b.new);
-        if (again) {
-            b.new.e->ops->close(b.new.e);
-            b.new.e = NULL;
-            past_crawl_set_links(b.past, true);
-            rig_reopen(&b.new);
-        }
-        l = lease(&b.new);
-        ck_assert_uint_eq(l.last.past_url, page_of(l.url) + 1);
-        ck_assert_uint_eq(l.last.etag.len, 0);
-        end(&b);
-    }
-}
-
-/* Where records are kept, that of then is referred to; a page without one is
- * asked for in full. */
-TEST(a_lease_knows_the_record_of_then)
-{
-    for (int recorded = 0; recorded < 2; recorded++) {
-        struct engine_lease l;
-        struct both b;
-
-        make_old(&b.old, true);
-        if (!recorded)
-            change(&b.old, "UPDATE fetch SET warc = NULL");
-        b.past = open_past(&b.old);
-        begin_new(&b, -1, true);
-        l = lease(&b.new);
-        ck_assert_uint_eq(l.last.past_url, ROOT + 1);
-        ck_assert_int_eq(l.last.etag.len > 0, recorded);
-        ck_assert_int_eq(l.last.record.at_ms,
-                         recorded ? RIG_WALL + ROOT + 1 : 0);
-        ck_assert(bytes_is(l.last.record.url, recorded ? pages[ROOT].url : ""));
         end(&b);
     }
 }

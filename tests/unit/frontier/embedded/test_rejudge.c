@@ -31,72 +31,6 @@ TEST(what_has_no_room_is_counted_as_lost)
     judge_fini(&r);
 }
 
-/* ---- links ---- */
-
-/* Depth 0 is the target of a seed's redirect: it opens the scope, as it would
- * have when it was found. */
-TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
-{
-    struct engine_drop d = judge_drop("http://b.test/", REASON_EXCLUDE);
-    struct scope_options o = {.mode = SCOPE_HOST,
-                              .depth = -1,
-                              .max_url_length = 2048};
-    struct scope *s = NULL;
-    struct url u;
-    struct rig r;
-
-    judge_init(&r);
-    ck_ok(scope_new(&s, &o, NULL));
-    scope_become(r.o.judge.scope, s);
-    rig_create(&r);
-    d.depth = 0;
-    d.hops = 1;
-    (void)judge_page(&r, "http://a.test/", &d, 1);
-    judge_again(&r, BIT(REASON_EXCLUDE));
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).urls, 2);
-    url_init(&u);
-    ck_assert_int_eq(url_canonical(&u, bytes_of_str("http://b.test/in"), NULL,
-                                   NULL),
-                     URL_OK);
-    ck_assert(scope_check(r.o.judge.scope, &u, 1).in);
-    url_fini(&u);
-    judge_fini(&r);
-}
-
-/* It was found under a wider scope, and skipped when its turn came. */
-TEST(a_known_url_that_a_person_gives_is_a_seed_and_comes_back)
-{
-    struct scope_options o = {.mode = SCOPE_HOST,
-                              .depth = -1,
-                              .max_url_length = 2048};
-    struct scope *s = NULL;
-    struct engine_item link, again;
-    struct rig r;
-
-    judge_init(&r);
-    ck_ok(scope_new(&s, &o, NULL));
-    scope_become(r.o.judge.scope, s);
-    r.o.recheck = r.o.judge.scope;
-    rig_create(&r);
-    link = rig_item(&r, "http://b.test/1");
-    ck_assert_int_eq(rig_put(&r, link), ENGINE_NEW);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
-    again = link;
-    again.depth = 0;
-    again.seed = true;
-    ck_assert_int_eq(rig_put(&r, again), ENGINE_SEEN);
-    rig_commit(&r);
-    rig_crash(&r);
-    judge_again(&r, 0);
-    judge_all(&r);
-    ck_assert_uint_eq(judge_newest(&r, "http://b.test/1").depth, 0);
-    ck_assert_uint_ne(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_counter(&r, "last_root"), 2);
-    judge_fini(&r);
-}
-
 /* ---- while fetchers work, and over crashes ---- */
 
 #define MANY 4000
@@ -194,48 +128,6 @@ static bool takes_text(const void *ctx, struct bytes mime)
 {
     ck_assert_ptr_nonnull(ctx);
     return bytes_equal(mime, bytes_of_str("text/plain"));
-}
-
-/* A truncated page counts as fetched, and is fetched whole once more is
- * read. */
-TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
-{
-    struct engine_done d = {
-        .outcome = {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200},
-        .row = {.at_ms = RIG_WALL},
-        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
-    };
-    struct engine_item map;
-    struct rig r;
-
-    judge_init(&r);
-    r.o.judge.body_most = 1000;
-    r.o.budgets.host_pages = 10;
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/");
-    map = rig_item(&r, "http://a.test/map.xml");
-    map.kind = LINK_SITEMAP;
-    ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
-    for (int i = 0; i < 2; i++) {
-        d.id = rig_lease(&r);
-        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
-    }
-    rig_commit(&r);
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1); /* no sitemap comes back */
-    ck_assert_uint_eq(rig_stats(&r).pages, 1);
-    ck_assert_uint_eq(rig_stats(&r).sitemaps, 1);
-    judge_again(&r, BIT(REASON_TRUNCATED_LENGTH));
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    rig_stop(&r);
-    r.o.judge.body_most = 1001;
-    rig_reopen(&r);
-    judge_again(&r, BIT(REASON_TRUNCATED_LENGTH));
-    judge_all(&r);
-    (void)judge_newest(&r, "http://a.test/");
-    ck_assert_uint_eq(rig_stats(&r).pages, 0);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
-    judge_fini(&r);
 }
 
 static uint64_t *timeout_of(struct rig *r)
@@ -355,52 +247,6 @@ static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
     read_page_as(r, id, judge_fetched, link);
 }
 
-/* Leases and reports the URL whose date has come, before a turn. */
-static void fetch_due(struct rig *r)
-{
-    struct engine_lease l;
-    size_t n = 0;
-
-    r->now += 10 * NS_PER_S;
-    ck_ok(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n));
-    ck_assert_uint_eq(n, 1);
-    rig_turn(r); /* it is judged while it is out, too */
-    read_page(r, l.id, NULL);
-}
-
-static void look_for(struct rig *r, uint32_t kinds)
-{
-    rig_stop(r);
-    r->o.judge.kinds = kinds;
-    rig_reopen(r);
-    judge_again(r, BIT(REASON_KIND));
-}
-
-TEST(what_is_read_at_its_date_by_then_is_not_read_twice)
-{
-    struct rig r;
-
-    judge_init(&r);
-    r.o.refresh =
-        (struct refresh_rules){.every_ms = 1000, .min_ms = 1000, .share = 0.5};
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/");
-    read_page(&r, rig_lease(&r), NULL);
-    look_for(&r, UINT32_MAX);
-    fetch_due(&r);
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    look_for(&r, LINK_BIT(LINK_A));
-    fetch_due(&r);
-    judge_all(&r);
-    look_for(&r, UINT32_MAX);
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).queued, 1); /* its date has not come */
-    rig_stop(&r);
-    rig_verify(&r);
-    judge_fini(&r);
-}
-
 TEST(links_of_repeated_pages_come_back_when_these_are_only_reported)
 {
     struct engine_item link;
@@ -456,38 +302,6 @@ TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
     url_form_free(form);
 }
 
-/* The rules for URLs changed while it was queued. */
-TEST(a_url_of_another_form_stays_until_its_own_is_the_form_again)
-{
-    struct url_form *form = judge_form_without("sid");
-    struct rig r;
-
-    judge_init(&r);
-    r.o.recheck = r.o.judge.scope;
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/?a=1&sid=2");
-    rig_stop(&r);
-    r.o.judge.form = form;
-    rig_reopen(&r);
-    (void)rig_lease(&r);
-    rig_commit(&r);
-    (void)judge_newest(&r, "http://a.test/?a=1");
-    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
-    judge_again(&r, BIT(REASON_URL_FORM));
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
-    r.o.judge.form = NULL;
-    rig_reopen(&r);
-    judge_again(&r, BIT(REASON_URL_FORM));
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
-    judge_fini(&r);
-    url_form_free(form);
-}
-
 /* ---- the shortest path ---- */
 
 /* The page on which a link was too deep turns out to be nearer to a seed, by a
@@ -527,113 +341,6 @@ TEST(a_shorter_path_found_later_brings_a_link_back)
     ck_assert_uint_eq(rig_stats(&r).urls, 3);
     rig_stop(&r);
     rig_verify(&r);
-    judge_fini(&r);
-}
-
-/* seed > a (at 3) > b (at 4), where the seed's own link to `a` comes last, and
- * the path from `a` to `b` is read before it; what `b` links to is at 3. */
-TEST(a_shorter_path_is_followed_through_other_pages_and_levels)
-{
-    struct engine_drop d[2] = {judge_drop("http://a.test/c", REASON_DEPTH),
-                               judge_drop("http://a.test/moved", REASON_DEPTH)};
-    struct engine_item a, b, x;
-    uint64_t seed, ids[2];
-    char text[256];
-    struct rig r;
-
-    judge_init(&r);
-    judge_terms(&r, 3, NULL);
-    rig_create(&r);
-    judge_again(&r, 0);
-    rig_seed(&r, "http://a.test/");
-    seed = rig_lease(&r);
-    a = rig_item(&r, "http://a.test/a");
-    a.depth = 3;
-    b = rig_item(&r, "http://a.test/b");
-    b.depth = 4;
-    ck_assert_int_eq(rig_put(&r, a), ENGINE_NEW);
-    ids[0] = rig_lease(&r);
-    rig_ack(&r, ids[0], judge_fetched, &b, 1);
-    ids[1] = rig_lease(&r);
-    d[0].depth = 5;
-    d[1].depth = 4; /* a redirect of b: on its level */
-    judge_ack(&r, ids[1], d, 2);
-    x = rig_item(&r, "http://a.test/x");
-    a.depth = 1;
-    rig_ack(&r, seed, judge_fetched, (struct engine_item[]){x, a}, 2);
-    judge_ack(&r, rig_lease(&r), NULL, 0); /* x */
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).urls, 6);
-    ck_assert_uint_eq(judge_row(&r, 5, text).depth, 3);
-    ck_assert_str_eq(text, "http://a.test/c");
-    ck_assert_uint_eq(judge_row(&r, 6, text).depth, 2);
-    ck_assert_str_eq(text, "http://a.test/moved");
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
-    judge_fini(&r);
-}
-
-/* A link that came back leads on, as if its page had not dropped it: seed >
- * page > back > deep. */
-TEST(a_shorter_path_goes_through_links_that_came_back)
-{
-    struct engine_drop back = judge_drop("http://a.test/back", REASON_EXCLUDE),
-                       deep = judge_drop("http://a.test/deep", REASON_DEPTH);
-    struct engine_item page;
-    uint64_t seed, id;
-    struct rig r;
-
-    judge_init(&r);
-    judge_terms(&r, 3, NULL);
-    rig_create(&r);
-    judge_again(&r, 0);
-    rig_seed(&r, "http://a.test/");
-    seed = rig_lease(&r);
-    page = rig_item(&r, "http://a.test/page");
-    page.depth = 2;
-    ck_assert_int_eq(rig_put(&r, page), ENGINE_NEW);
-    back.depth = 3;
-    judge_ack(&r, rig_lease(&r), &back, 1);
-    judge_again(&r, BIT(REASON_EXCLUDE));
-    rig_commit(&r);
-    id = rig_lease(&r);
-    ck_assert_uint_eq(judge_newest(&r, "http://a.test/back").id, id);
-    deep.depth = 4;
-    judge_ack(&r, id, &deep, 1);
-    page.depth = 1;
-    rig_ack(&r, seed, judge_fetched, &page, 1);
-    judge_all(&r);
-    ck_assert_uint_eq(judge_newest(&r, "http://a.test/deep").depth, 3);
-    judge_fini(&r);
-}
-
-/* What is still too deep by the shortest path stays, and is not judged again
- * until a path is found; another limit of depth judges it by the same. */
-TEST(what_stays_too_deep_is_judged_by_its_path_under_another_limit)
-{
-    struct engine_drop d = judge_drop("http://a.test/4", REASON_DEPTH);
-    struct engine_item page;
-    uint64_t seed;
-    struct rig r;
-
-    judge_init(&r);
-    judge_terms(&r, 1, NULL);
-    rig_create(&r);
-    judge_again(&r, 0);
-    rig_seed(&r, "http://a.test/");
-    seed = rig_lease(&r);
-    page = rig_item(&r, "http://a.test/page");
-    page.depth = 1;
-    rig_ack(&r, seed, judge_fetched, &page, 1);
-    d.depth = 4;
-    judge_ack(&r, rig_lease(&r), &d, 1);
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).urls, 2);
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
-    rig_crash(&r);
-    judge_terms(&r, 2, NULL);
-    judge_again(&r, BIT(REASON_DEPTH));
-    judge_all(&r);
-    ck_assert_uint_eq(judge_newest(&r, "http://a.test/4").depth, 2);
     judge_fini(&r);
 }
 

@@ -101,41 +101,6 @@ TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
     end(&r);
 }
 
-/* ---- age ---- */
-
-TEST(older_ones_go_by_the_moment_at_which_they_were_found)
-{
-    struct rig r;
-    struct engine_item item;
-    uint64_t id;
-
-    polite(&r);
-    rig_create(&r);
-    for (int i = 0; i < 60; i++) { /* one a second, from three hosts */
-        char url[64];
-
-        snprintf(url, sizeof url, "http://%c.test/%d", 'a' + i % 3, i);
-        item = rig_item(&r, url);
-        ck_ok(r.e->ops->put(r.e, r.o.crawl, 0, &item, 1, RIG_WALL + i * 1000,
-                            NULL));
-    }
-    rig_turn(&r);
-    ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL, 2000), 0);
-    ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL + 30000, 2000), 10);
-    ck_assert_uint_eq(take_out(&r, "", RIG_WALL + 45001, 3), 36);
-    ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL + 30000, 2000), 0);
-    rig_crash(&r);
-    r.now += NS_PER_S;
-    while ((id = lease(&r)) != 0) {
-        ck_assert_uint_gt(id, 46);
-        rig_ack(&r, id, fetched, NULL, 0);
-        r.now += NS_PER_S;
-    }
-    ck_assert_uint_eq(rig_stats(&r).fetched, 14);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    end(&r);
-}
-
 /* ---- kill -9 ---- */
 
 TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)

@@ -2,35 +2,6 @@
 /* test_retry_failed.c - failed URLs that a person wants tried again. */
 #include "tests/unit/frontier/engine_rig.h"
 
-/* Leases the next URL and fails it. */
-static uint64_t fail_next(struct rig *r, enum outcome_reason reason,
-                          uint16_t http)
-{
-    uint64_t id = rig_lease(r);
-
-    ck_assert_uint_ne(id, 0);
-    rig_ack(r, id, (struct outcome){OUTCOME_FAILED, reason, http}, NULL, 0);
-    return id;
-}
-
-/* a.test: 404, 503, time-out and a page; b.test: 404. */
-static void begin(struct rig *r)
-{
-    rig_init(r);
-    rig_create(r);
-    rig_seed(r, "http://a.test/404");
-    (void)fail_next(r, REASON_HTTP, 404);
-    rig_seed(r, "http://a.test/503");
-    (void)fail_next(r, REASON_HTTP, 503);
-    rig_seed(r, "http://a.test/late");
-    (void)fail_next(r, REASON_TIMEOUT, 0);
-    rig_seed(r, "http://a.test/page");
-    (void)rig_page(r, NULL, 0);
-    rig_seed(r, "http://b.test/404");
-    (void)fail_next(r, REASON_HTTP, 404);
-    rig_commit(r);
-}
-
 /* Queues what is asked for in steps of `most` tries, and returns how many steps
  * that took. */
 static unsigned retry(struct rig *r, struct failed_retry *wanted, size_t most)
@@ -44,27 +15,6 @@ static unsigned retry(struct rig *r, struct failed_retry *wanted, size_t most)
                                       &over));
     }
     return steps;
-}
-
-TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
-{
-    const char *const late_or_404[] = {"timeout", "http_404"};
-    struct failed_retry host = {.host = bytes_of_str("b.test")},
-                        none = {.host = bytes_of_str("c.test")},
-                        reasons = {.reasons = late_or_404, .reason_count = 2};
-    struct rig r;
-
-    begin(&r);
-    ck_assert_uint_eq(retry(&r, &none, 100), 1);
-    ck_assert_uint_eq(none.queued, 0);
-    ck_assert_uint_eq(retry(&r, &host, 100), 1);
-    ck_assert_uint_eq(host.queued, 1);
-    ck_assert_uint_eq(rig_stats(&r).queued, 1);
-    ck_assert_uint_eq(retry(&r, &reasons, 100), 1);
-    ck_assert_uint_eq(reasons.queued, 2); /* that of b.test is queued */
-    ck_assert_uint_eq(rig_counter(&r, "failed.http_503"), 1);
-    ck_assert_uint_eq(rig_counter(&r, "failed.timeout"), 0);
-    rig_fini(&r);
 }
 
 TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
@@ -114,24 +64,5 @@ TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
     ck_assert_uint_eq(rig_stats(&r).seeds_failed, 0);
     rig_stop(&r);
     rig_verify(&r);
-    rig_fini(&r);
-}
-
-/* Each try is looked at once, and those that come meanwhile are not. */
-TEST(in_steps_it_is_the_same_and_ends_where_it_began)
-{
-    struct failed_retry all = {.reason_count = 0};
-    bool over = true;
-    struct rig r;
-
-    begin(&r);
-    ck_ok(r.e->ops->retry_failed(r.e, &all, 1, r.now, RIG_WALL, &over));
-    ck_assert(!over);
-    ck_assert_uint_eq(all.queued, 1);
-    (void)fail_next(&r, REASON_HTTP, 404);
-    rig_commit(&r);
-    ck_assert_uint_ge(retry(&r, &all, 1), 4);
-    ck_assert_uint_eq(all.queued, 4);
-    ck_assert_uint_eq(rig_stats(&r).failed, 1); /* the one that came */
     rig_fini(&r);
 }

@@ -50,66 +50,6 @@ TEST(hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones)
     host_table_fini(&t);
 }
 
-TEST(hosts_that_were_due_from_the_beginning_go_first)
-{
-    struct host_table t;
-    struct host_turn turn;
-
-    host_table_init(&t);
-    rest(&t, 1, 5);
-    host_table_rest_unasked(&t, 2, 17);
-    rest(&t, 3, 0);
-    ck_assert_uint_eq(wake(&t, &turn), 2);
-    ck_assert_int_eq(turn.due, 0);
-    ck_assert_uint_eq(turn.order, 17);
-    ck_assert_uint_eq(wake(&t, &turn), 3);
-    ck_assert_uint_eq(wake(&t, &turn), 1);
-    host_table_fini(&t);
-}
-
-TEST(what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it)
-{
-    struct host_table t;
-    struct host_queue *h;
-
-    host_table_init(&t);
-    h = asked(&t, 7);
-    h->cursor = UINT64_C(1) << 40;
-    h->answers = 12;
-    host_table_rest(&t, h, (struct host_turn){1, 1});
-    ck_assert(host_table_rests(&t, 7));
-    ck_assert_ptr_null(host_table_get(&t, 7));
-    h = host_table_make(&t, 7);
-    ck_assert_uint_eq(h->cursor, UINT64_C(1) << 40);
-    ck_assert(h->active && h->handed_out && h->answers > 0);
-    ck_assert(!host_table_rests(&t, 7));
-    host_table_rest_unasked(&t, 8, 0);
-    h = host_table_make(&t, 8);
-    ck_assert_uint_eq(h->cursor, 0);
-    ck_assert(h->active && !h->handed_out && h->answers == 0);
-    host_table_fini(&t);
-}
-
-/* Also its place in the line is no other's, and none wakes twice. */
-TEST(a_host_woken_out_of_its_turn_is_passed_over)
-{
-    struct host_table t;
-    struct host_turn turn;
-
-    host_table_init(&t);
-    for (uint32_t q = 1; q <= 3; q++)
-        rest(&t, q, q);
-    (void)host_table_make(&t, 1);
-    host_table_forget(&t, 1);
-    ck_assert_uint_eq(wake(&t, &turn), 2);
-    host_table_forget(&t, 2);
-    rest(&t, 2, 9);
-    ck_assert_uint_eq(wake(&t, &turn), 3);
-    ck_assert_uint_eq(wake(&t, &turn), 2);
-    ck_assert_uint_eq(wake(&t, &turn), 0);
-    host_table_fini(&t);
-}
-
 TEST(a_resting_host_takes_a_dozen_octets)
 {
     struct host_table t;

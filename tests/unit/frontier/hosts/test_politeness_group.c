@@ -141,49 +141,6 @@ TEST(a_place_is_remembered_and_looked_up_once)
     rig_fini(&r);
 }
 
-TEST(an_unknown_address_becomes_known_by_an_answer)
-{
-    struct engine_lease l[64];
-    struct engine_done d;
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h900.test/");
-    put(&r, "http://h900.test/2");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    d = answer(&r, l[0].id);
-    d.row.ip = bytes_of_str("192.0.2.1");
-    ack(&r, &d);
-    put(&r, "http://h1.test/");
-    r.now += DELAY;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    rig_fini(&r);
-}
-
-/* Certificates and names fail host by host; if the queue were that of the
- * address, one such host would fail all others in its group. */
-TEST(a_dead_host_takes_no_other_of_its_address_with_it)
-{
-    struct engine_lease l[64];
-    struct engine_done d;
-    struct rig r;
-
-    start(&r); /* with one try, the first failure kills a host */
-    put(&r, "http://h0.test/1");
-    put(&r, "http://h0.test/2");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    d = answer(&r, l[0].id);
-    d.outcome = (struct outcome){OUTCOME_FAILED, REASON_TLS, 0};
-    d.transient = d.host.unreachable = true;
-    ack(&r, &d);
-    put(&r, "http://h3.test/1");
-    r.now += NS_PER_S;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    ck_assert(bytes_is(l[0].key, "h3.test"));
-    ck_assert_uint_eq(rig_counter(&r, "failed.tls"), 2);
-    rig_fini(&r);
-}
-
 TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
 {
     struct engine_lease l[64];

@@ -86,17 +86,6 @@ TEST_EACH(the_pause_grows_as_the_table_says, pauses)
                      pauses[_i].pause_ms * NS_PER_MS);
 }
 
-TEST(response_times_count_only_where_that_is_asked_for)
-{
-    const struct schedule_host slow = {.own = -1, .latency = 10 * S};
-    struct schedule_options o = defaults;
-    struct schedule_random r = {1};
-
-    ck_assert_int_eq(schedule_pause(&o, &slow, &r), 20 * S);
-    o.adaptive = false;
-    ck_assert_int_eq(schedule_pause(&o, &slow, &r), S);
-}
-
 TEST(random_delay_stays_within_half_and_one_and_a_half)
 {
     const struct schedule_host plain = {.own = -1}, own = {.own = 2 * S};
@@ -188,25 +177,4 @@ TEST(what_is_left_of_a_stored_wait_is_bounded)
     ck_assert_int_eq(schedule_left(1001, 1000, 50), NS_PER_MS);
     ck_assert_int_eq(schedule_left(1049, 1000, 50), 49 * NS_PER_MS);
     ck_assert_int_eq(schedule_left(9000, 1000, 50), 50 * NS_PER_MS);
-}
-
-TEST(the_first_pause_is_never_nothing)
-{
-    struct schedule_options o = defaults;
-    struct schedule_random r = {9};
-
-    o.retry_delay = o.max_delay = 0;
-    ck_assert_int_gt(schedule_silence(&o, 1, &r), 0);
-}
-
-TEST(the_same_seed_gives_the_same_numbers)
-{
-    struct schedule_random a = {123}, b = {123};
-
-    for (int i = 0; i < 1000; i++) {
-        double x = schedule_random_next(&a);
-
-        ck_assert(x == schedule_random_next(&b));
-        ck_assert(x >= 0.0 && x < 1.0);
-    }
 }

@@ -23,26 +23,6 @@ static uint64_t known(struct hot_cache *c, uint64_t first, uint64_t last)
     return n;
 }
 
-TEST(what_fits_is_kept_through_any_change_of_size)
-{
-    uint64_t state = 7;
-    struct hot_cache c;
-
-    ck_ok(hot_cache_init(&c, ROOM));
-    hot_cache_resize(&c, 0);
-    SAME(hot_cache_memory(&c), HOT_LEAST);
-    for (uint64_t i = 1; i <= FEW; i++)
-        hot_cache_add(&c, scratch_digest(i));
-    for (int round = 0; round < 200; round++) {
-        hot_cache_resize(&c, scratch_below(&state, ROOM + ROOM / 4));
-        ck_assert_uint_ge(hot_cache_memory(&c), HOT_LEAST);
-        ck_assert_uint_le(hot_cache_memory(&c), ROOM);
-        SAME(known(&c, 1, FEW), FEW);
-        SAME(known(&c, FEW + 1, 2 * FEW), 0);
-    }
-    hot_cache_fini(&c);
-}
-
 TEST(a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back)
 {
     const uint64_t full = ROOM / 4 / sizeof(struct hot_set) * HOT_WAYS;
@@ -93,43 +73,6 @@ TEST(digests_that_differ_in_one_of_99_bits_are_told_apart)
         ck_assert(hot_cache_has(&c, d));
         for (unsigned bit = 64 - 35; bit < 128; bit++)
             ck_assert_msg(!hot_cache_has(&c, with_bit(d, bit)), "bit %u", bit);
-    }
-    hot_cache_fini(&c);
-}
-
-TEST(a_digest_that_looks_like_a_free_place_is_not_found)
-{
-    const struct digest none = {0, 0}, other = {0, UINT64_MAX};
-    struct hot_cache c;
-
-    ck_ok(hot_cache_init(&c, 0));
-    ck_assert(!hot_cache_has(&c, none));
-    hot_cache_add(&c, none);
-    hot_cache_add(&c, other);
-    ck_assert(!hot_cache_has(&c, none));
-    ck_assert(!hot_cache_has(&c, other));
-    hot_cache_fini(&c);
-}
-
-/* All ways of full sets, with each bit that they keep. */
-TEST(full_sets_keep_each_of_their_digests_apart)
-{
-    enum { SETS = 50 };
-    struct hot_cache c;
-
-    ck_ok(hot_cache_init(&c, 0));
-    for (int round = 0; round < 3; round++) {
-        for (uint64_t i = 0; i < (uint64_t)SETS * HOT_WAYS; i++) {
-            struct digest d = scratch_digest(i + 1);
-
-            d.lo = d.lo << 6 >> 6 | i % SETS << 58;
-            ck_assert_int_eq(hot_cache_has(&c, d), round > 0);
-            if (round == 0)
-                hot_cache_add(&c, d);
-            ck_assert(hot_cache_has(&c, d));
-            d.lo ^= UINT64_C(1) << 29;
-            ck_assert(!hot_cache_has(&c, d));
-        }
     }
     hot_cache_fini(&c);
 }

@@ -126,19 +126,9 @@ static void compare_with_a_plain_set(double fpr)
 
 TIMEOUT(120);
 
-TEST(answers_as_a_plain_set_does_with_a_good_filter)
-{
-    compare_with_a_plain_set(0.001);
-}
-
 TEST(answers_as_a_plain_set_does_with_a_filter_that_errs_often)
 {
     compare_with_a_plain_set(0.5);
-}
-
-TEST(answers_as_a_plain_set_does_without_a_filter)
-{
-    compare_with_a_plain_set(0);
 }
 
 /* The exact set decides every "maybe" of an overfull filter: only speed is
@@ -179,83 +169,5 @@ TEST(digests_that_share_a_place_are_told_apart)
         for (size_t i = 0; i < 64; i++)
             ck_assert_int_eq(answers[i] == SEEN_BEFORE, i < 32);
     }
-    parts_fini(&p);
-}
-
-TEST(an_empty_batch_is_no_question)
-{
-    static struct parts p;
-    enum seen_answer answer;
-    struct digest d = {1, 2};
-
-    parts_init(&p, 0.01);
-    ck_ok(seen_check(p.seen, &d, 0, &answer));
-    ck_assert_uint_eq(seen_counts(p.seen).asked, 0);
-    parts_fini(&p);
-}
-
-/* Returns a digest of one set of the hot cache. */
-static struct digest neighbour(uint64_t i)
-{
-    return (struct digest){i + 1, 7};
-}
-
-/* Is it known, and did the hot cache answer? */
-static bool is_hot(struct parts *p, uint64_t i)
-{
-    struct digest d = neighbour(i);
-    uint64_t before = seen_counts(p->seen).hot;
-    enum seen_answer answer;
-
-    ck_ok(seen_check(p->seen, &d, 1, &answer));
-    ck_assert_int_eq(answer, SEEN_BEFORE);
-    return seen_counts(p->seen).hot > before;
-}
-
-static void admit(struct parts *p, uint64_t i)
-{
-    struct digest d = neighbour(i);
-
-    ck_ok(seen_admit(p->seen, &d, 1, i + 1));
-}
-
-TEST(a_pass_of_rare_urls_does_not_flush_the_popular_ones)
-{
-    static struct parts p;
-
-    parts_init(&p, 0.01);
-    for (uint64_t i = 0; i < 6; i++)
-        admit(&p, i); /* the set is full: 0, 1, 5, 4, 3, 2 */
-    admit(&p, 6);     /* at the third place of six */
-    ck_assert(is_hot(&p, 6));
-    ck_assert(is_hot(&p, 6)); /* at the first */
-    for (uint64_t i = 7; i < 50; i++)
-        admit(&p, i);
-    ck_assert(is_hot(&p, 6));
-    ck_assert(is_hot(&p, 49));
-    ck_assert(is_hot(&p, 48)); /* from the fourth to the third */
-    ck_assert(!is_hot(&p, 2));
-    ck_assert(!is_hot(&p, 5));
-    parts_fini(&p);
-}
-
-TEST(a_hit_moves_a_url_up_by_one_and_loses_none)
-{
-    static struct parts p;
-
-    parts_init(&p, 0.01);
-    admit(&p, 0);
-    ck_assert(is_hot(&p, 0));
-    admit(&p, 1);
-    admit(&p, 2);
-    for (int round = 0; round < 3; round++) { /* each takes the other's place */
-        ck_assert(is_hot(&p, 1));
-        ck_assert(is_hot(&p, 2));
-        ck_assert(is_hot(&p, 0));
-    }
-    for (int i = 0; i < 4; i++)
-        ck_assert(is_hot(&p, 1)); /* at the top, and stays there */
-    ck_assert(is_hot(&p, 2));
-    ck_assert(is_hot(&p, 0));
     parts_fini(&p);
 }

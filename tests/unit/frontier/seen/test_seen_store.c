@@ -65,28 +65,6 @@ static void admit(struct seen_store *s, unsigned n)
 
 TIMEOUT(120);
 
-TEST(what_is_committed_is_seen_again_and_nothing_else_is)
-{
-    struct scratch at = scratch_make();
-    struct seen_store *s = make(&at);
-
-    for (unsigned n = 0; n < 3000; n++)
-        admit(s, n);
-    ck_ok(seen_store_commit(s));
-    for (unsigned n = 3000; n < 3100; n++)
-        admit(s, n);
-    seen_store_close(s); /* as after a kill */
-
-    s = open_again(&at);
-    SAME(frontier_store_last_id(s->store), 3000);
-    for (unsigned n = 0; n < 3000; n++)
-        SAME(ask(s, n), SEEN_BEFORE);
-    for (unsigned n = 3000; n < 3100; n++)
-        admit(s, n);
-    seen_store_close(s);
-    scratch_remove(&at);
-}
-
 static unsigned steps;
 static uint64_t last_step;
 
@@ -119,114 +97,6 @@ TEST(the_filter_is_noted_at_each_doubling)
     scratch_remove(&at);
 }
 
-TEST(counts_move_to_the_store_once)
-{
-    struct scratch at = scratch_make();
-    struct seen_store *s = make(&at);
-    uint64_t counted;
-
-    admit(s, 1);
-    SAME(ask(s, 1), SEEN_BEFORE);
-    SAME(seen_store_uncounted(s).asked, 2);
-    ck_ok(seen_store_commit(s));
-    SAME(seen_store_uncounted(s).asked, 0);
-    counted = frontier_store_counter(s->store, "filter_new");
-    ck_ok(seen_store_touch(s));
-    ck_ok(seen_store_commit(s));
-    SAME(frontier_store_counter(s->store, "filter_new"), counted);
-    seen_store_close(s);
-    scratch_remove(&at);
-}
-
-static struct seen_counts stored_counts(const struct seen_store *s)
-{
-    const struct frontier_store *f = s->store;
-
-    return (struct seen_counts){
-        .in_batch = frontier_store_counter(f, "answered_in_batch"),
-        .hot = frontier_store_counter(f, "answered_hot"),
-        .filter_new = frontier_store_counter(f, "filter_new"),
-        .filter_maybe = frontier_store_counter(f, "filter_maybe"),
-        .false_positives = frontier_store_counter(f, "false_positives"),
-        .unsure = frontier_store_counter(f, "filter_unsure")};
-}
-
-/* Five answers of each kind: some commits later, they are the sums. */
-TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
-{
-    struct seen_store_options o = options;
-    struct scratch at = scratch_make();
-    struct seen_store *s = NULL;
-
-    o.fpr = 1e-9;
-    ck_ok(seen_store_create(&s, at.dir, &o, WALL));
-    for (unsigned n = 0; n < 50; n++)
-        admit(s, n);
-    ck_ok(seen_store_commit(s));
-    seen_store_close(s);
-    ck_ok(seen_store_open(&s, at.dir, &o));
-    for (unsigned round = 1; round <= 4; round++) {
-        const struct seen_counts was = stored_counts(s);
-        struct digest twice[2];
-        enum seen_answer a[2];
-        struct seen_counts c;
-        char url[32];
-
-        ck_ok(seen_store_touch(s));
-        for (unsigned n = round * 10; n < round * 10 + 5; n++) {
-            SAME(ask(s, n), SEEN_BEFORE);
-            SAME(ask(s, n), SEEN_BEFORE);
-            SAME(ask(s, n), SEEN_BEFORE);
-        }
-        twice[0] = twice[1] = digest_of(s, 100 + round, url);
-        ck_ok(seen_check(s->seen, twice, 2, a));
-        c = seen_store_uncounted(s);
-        SAME(c.asked, 17);
-        SAME(c.in_batch, 1);
-        SAME(c.hot, 10);
-        SAME(c.filter_new, 1);
-        SAME(c.filter_maybe, 5);
-        SAME(c.false_positives, 0);
-        SAME(c.unsure, 0);
-        ck_ok(seen_store_commit(s));
-        SAME(seen_store_uncounted(s).asked, 0);
-        SAME(seen_store_uncounted(s).filter_maybe, 0);
-        c = stored_counts(s);
-        SAME(c.in_batch - was.in_batch, 1);
-        SAME(c.hot - was.hot, 10);
-        SAME(c.filter_new - was.filter_new, 1);
-        SAME(c.filter_maybe - was.filter_maybe, 5);
-        SAME(c.false_positives, 0);
-        SAME(c.unsure, 0);
-    }
-    seen_store_close(s);
-    scratch_remove(&at);
-}
-
-TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
-{
-    const struct seen_store_checkpoint c = {"stopped", true, true};
-    struct scratch at = scratch_make();
-    struct seen_store *s = make(&at);
-    uint64_t generation = s->manifest.generation;
-
-    ck_assert_str_eq(s->manifest.state, "new");
-    admit(s, 1);
-    ck_ok(seen_store_prepare(s, &c));
-    ck_ok(seen_store_commit(s));
-    ck_ok(seen_store_save(s, &c, WALL + 5));
-    seen_store_close(s);
-
-    s = open_again(&at);
-    SAME(s->manifest.generation, generation + 1);
-    SAME(s->manifest.urls, 1);
-    SAME(s->manifest.written_at_ms, WALL + 5);
-    ck_assert(s->manifest.clean);
-    ck_assert_str_eq(s->manifest.state, "stopped");
-    seen_store_close(s);
-    scratch_remove(&at);
-}
-
 /* After a failed write the store only allows closing, and says so itself. */
 TEST(a_broken_store_takes_no_more_changes)
 {
@@ -246,20 +116,6 @@ TEST(a_broken_store_takes_no_more_changes)
     scratch_remove(&at);
 }
 
-TEST(a_directory_has_one_store)
-{
-    struct scratch at = scratch_make();
-    struct seen_store *s = NULL;
-
-    ck_assert_int_eq(seen_store_open(&s, at.dir, &options), STATUS_NOT_FOUND);
-    seen_store_close(make(&at));
-    scratch_quiet();
-    ck_assert_int_eq(seen_store_create(&s, at.dir, &options, WALL),
-                     STATUS_EXISTS);
-    ck_assert_ptr_null(s);
-    scratch_remove(&at);
-}
-
 static void poll_until_written(struct seen_store *s)
 {
     for (int i = 0; s->job != NULL; i++) {
@@ -267,50 +123,6 @@ static void poll_until_written(struct seen_store *s)
         ck_assert_int_lt(i, 60000);
         usleep(1000);
     }
-}
-
-/* On a thread of its own: the next one is refused until that has ended, and the
- * manifest is that of the moment when it began. */
-TEST(a_checkpoint_is_written_while_the_store_goes_on)
-{
-    const struct seen_store_checkpoint c = {"running", false, false},
-                                       last = {"stopped", true, true};
-    struct scratch at = scratch_make();
-    struct seen_store *s = make(&at);
-    uint64_t generation = s->manifest.generation;
-    enum status st;
-
-    admit(s, 1);
-    ck_ok(seen_store_prepare(s, &c));
-    ck_ok(seen_store_commit(s));
-    ck_ok(seen_store_save(s, &c, WALL + 5));
-    admit(s, 2);
-    ck_ok(seen_store_commit(s));
-    poll_until_written(s);
-    SAME(s->manifest.generation, generation + 1);
-    SAME(s->manifest.urls, 1);
-    SAME(s->manifest.written_at_ms, WALL + 5);
-    ck_assert(!s->manifest.clean);
-    ck_assert_str_eq(s->manifest.state, "running");
-    SAME(s->checkpoints_failed, 0);
-
-    ck_ok(seen_store_prepare(s, &c));
-    ck_ok(seen_store_commit(s));
-    ck_ok(seen_store_save(s, &c, WALL + 6));
-    st = seen_store_prepare(s, &c); /* the first may be written already */
-    ck_assert(st == STATUS_OK || st == STATUS_AGAIN);
-    ck_ok(seen_store_prepare(s, &last));
-    ck_ok(seen_store_commit(s));
-    ck_ok(seen_store_save(s, &last, WALL + 7));
-    SAME(s->manifest.urls, 2);
-    SAME(s->manifest.written_at_ms, WALL + 7);
-    seen_store_close(s);
-
-    s = open_again(&at);
-    SAME(s->manifest.urls, 2);
-    ck_assert(s->manifest.clean);
-    seen_store_close(s);
-    scratch_remove(&at);
 }
 
 /* The store is safe; the next one is written as if nothing had happened. */
@@ -343,28 +155,6 @@ TEST(a_checkpoint_that_fails_is_told_and_counted)
     ck_ok(seen_store_save(s, &now, WALL));
     SAME(s->manifest.generation, generation + 3);
     SAME(s->checkpoints_failed, 2);
-    seen_store_close(s);
-    scratch_remove(&at);
-}
-
-/* A filter file of a moment without URLs: all that came later is added. */
-TEST(what_came_after_an_empty_checkpoint_is_seen)
-{
-    const struct seen_store_checkpoint c = {"running", false, true};
-    struct scratch at = scratch_make();
-    struct seen_store *s = make(&at);
-
-    ck_ok(seen_store_prepare(s, &c));
-    ck_ok(seen_store_commit(s));
-    ck_ok(seen_store_save(s, &c, WALL));
-    for (unsigned i = 0; i < 5; i++)
-        admit(s, i);
-    ck_ok(seen_store_commit(s));
-    seen_store_close(s);
-    s = open_again(&at);
-    for (unsigned i = 0; i < 5; i++)
-        SAME(ask(s, i), SEEN_BEFORE);
-    SAME(ask(s, 5), SEEN_NEW);
     seen_store_close(s);
     scratch_remove(&at);
 }

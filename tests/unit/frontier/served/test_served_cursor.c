@@ -79,46 +79,6 @@ static void list_on(struct shelf *s, struct url_list *l)
     }
 }
 
-TEST(a_list_in_slices_is_the_list)
-{
-    struct url_list asks[] = {
-        {.crawl = bytes_of_str("c")},
-        {.crawl = bytes_of_str("c"), .key = bytes_of_str("b.test")},
-        {.crawl = bytes_of_str("c"), .skip = 4, .most = 7},
-        {.crawl = bytes_of_str("c"), .skip = 13, .most = 7},
-        {.crawl = bytes_of_str("c"),
-         .filtered = true,
-         .filter = bytes_of_str("/3")},
-        {.crawl = bytes_of_str("none")},
-    };
-    struct shelf s;
-
-    make(&s);
-    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
-        struct url_list whole = asks[i];
-        unsigned want[ALL];
-        size_t n;
-
-        whole.budget = 1000;
-        s.stop_every = s.n = 0;
-        list_on(&s, &whole);
-        n = s.n;
-        memcpy(want, s.got, n * sizeof *want);
-        ck_assert_uint_le(n, ALL);
-        for (uint64_t budget = 1; budget <= ALL + 1; budget++) {
-            for (s.stop_every = 0; s.stop_every < 4; s.stop_every++) {
-                struct url_list l = asks[i];
-
-                l.budget = budget;
-                s.n = 0;
-                list_on(&s, &l);
-                is_what(&s, want, n);
-            }
-        }
-    }
-    done(&s);
-}
-
 /* The entry at the cursor is removed, and some before and after it. */
 TEST(a_list_whose_place_was_removed_goes_on_behind_it)
 {
@@ -142,25 +102,6 @@ TEST(a_list_whose_place_was_removed_goes_on_behind_it)
     done(&s);
 }
 
-TEST(a_list_whose_queue_was_removed_goes_on_with_the_next)
-{
-    static const unsigned want[] = {0, 1, 2, 3, 4, 10, 11, 20, 21, 22, 23, 24};
-    struct url_list l = {.crawl = bytes_of_str("c"), .budget = 7};
-    struct shelf s;
-    uint64_t gone = 0;
-    bool more;
-
-    make(&s);
-    ck_ok(served_list(s.t, &l, NOW + 9, take, &s, &more));
-    ck_ok(served_remove_queue(s.t, bytes_of_str("c"), bytes_of_str("b.test"),
-                              NOW + 9, &gone));
-    ck_assert_uint_eq(gone, 5);
-    l.budget = 2;
-    list_on(&s, &l);
-    is_what(&s, want, sizeof want / sizeof *want);
-    done(&s);
-}
-
 /* ---- gets ---- */
 
 static void get_on(struct shelf *s, struct url_ask *g)
@@ -170,47 +111,6 @@ static void get_on(struct shelf *s, struct url_ask *g)
     for (int calls = 0; more; calls++) {
         ck_assert_int_lt(calls, 10 * ALL);
         ck_ok(served_get(s->t, g, NOW + 9, take, s, &more));
-    }
-}
-
-TEST(a_get_in_slices_is_the_get)
-{
-    const struct url_ask asks[] = {
-        {.any_crawl = true, .lease_ms = 1000},
-        {.any_crawl = true, .lease_ms = 1000, .most_urls = 2},
-        {.any_crawl = true, .lease_ms = 1000, .most_queues = 2},
-        {.crawl = bytes_of_str("c"),
-         .lease_ms = 1000,
-         .most_urls = 3,
-         .most_queues = 2},
-        {.crawl = bytes_of_str("c"),
-         .lease_ms = 1000,
-         .one_queue = true,
-         .key = bytes_of_str("b.test"),
-         .most_urls = 4},
-    };
-
-    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
-        unsigned want[ALL];
-        size_t n = 0;
-
-        for (size_t stop_every = 0; stop_every < 7; stop_every++) {
-            struct url_ask g = asks[i];
-            struct shelf s;
-
-            make(&s);
-            s.stop_every = stop_every;
-            get_on(&s, &g);
-            if (stop_every == 0) {
-                n = s.n;
-                ck_assert_uint_ge(n, 4);
-                ck_assert_uint_le(n, ALL);
-                memcpy(want, s.got, n * sizeof *want);
-            }
-            is_what(&s, want, n);
-            ck_assert(served_consistent(s.t));
-            done(&s);
-        }
     }
 }
 

@@ -99,39 +99,6 @@ static struct served *restarted(struct served *t, const char *dir, int64_t now)
     return t;
 }
 
-/* What was put without a date is due whatever the clock says, and a lease is as
- * long as it was given for; also when nothing but a removal told of the new
- * time, and after a restart. */
-TEST(nothing_waits_for_a_clock_that_was_set_back)
-{
-    const int64_t back = NOW - 864000000;
-    struct scratch at = scratch_make();
-    struct served *t = NULL;
-    struct url_put p = {.crawl = bytes_of_str("c"),
-                        .key = bytes_of_str(KEY),
-                        .url = bytes_of_str("http://" KEY "/7"),
-                        .metadata = bytes_of_str("m")};
-    uint64_t gone;
-
-    SAME(served_open(&t, at.dir, &options, NOW), STATUS_OK);
-    SAME(served_put(t, &p, 1, NOW), STATUS_OK);
-    ck_assert_str_eq(leased_shortly(t, NOW), "7");
-    SAME(served_remove_queue(t, bytes_of_str("c"), bytes_of_str("none"), back,
-                             &gone),
-         STATUS_OK);
-    ck_assert_str_eq(leased_shortly(t, back + 999), "");
-    ck_assert_str_eq(leased_shortly(t, back + 1000), "7");
-    ck_assert_str_eq(leased_shortly(t, back + 2000), "7");
-    t = restarted(t, at.dir, back + 2500);
-    ck_assert_str_eq(leased_shortly(t, back + 2999), "");
-    ck_assert_str_eq(leased_shortly(t, back + 3500), "7");
-    t = restarted(t, at.dir, back + 9000);
-    ck_assert_str_eq(leased_shortly(t, back + 10000), "7");
-    ck_assert(served_consistent(t));
-    served_close(t);
-    scratch_remove(&at);
-}
-
 static bool note_lease(void *ctx, const struct url_view *v)
 {
     *(uint64_t *)ctx = v->lease;
@@ -227,31 +194,6 @@ TEST(what_it_says_to_take_is_what_it_takes)
         ck_assert_msg(told > taken - taken / 8 && told < taken + taken / 8,
                       "%llu octets told, %llu taken", (unsigned long long)told,
                       (unsigned long long)taken);
-    served_close(t);
-    scratch_remove(&at);
-}
-
-/* Dates in the past order a queue; URLs that are known keep theirs, and the
- * order is the same after a restart. */
-TEST(new_urls_are_served_by_their_date_then_in_order_of_arrival)
-{
-    struct scratch at = scratch_make();
-    struct served *t = NULL;
-
-    ck_ok(served_open(&t, at.dir, &options, NOW));
-    ck_ok(served_set_default_delay(t, 0, NOW));
-    put_as(t, false, 0, 0); /* now, which is after every date in the past */
-    put_as(t, false, 1, 5000);
-    put_as(t, false, 2, 4000);
-    put_as(t, false, 3, 5000);
-    put_as(t, false, 4, NOW + 1000);
-    put_as(t, false, 1, 3000); /* it is known */
-    ck_ok(served_stop(t, NOW));
-    served_close(t);
-    ck_ok(served_open(&t, at.dir, &options, NOW));
-    ck_assert_str_eq(leased_at(t, NOW), "2130");
-    ck_assert_str_eq(leased_at(t, NOW + 1000), "4");
-    ck_assert(served_consistent(t));
     served_close(t);
     scratch_remove(&at);
 }

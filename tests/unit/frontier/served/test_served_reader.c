@@ -204,16 +204,6 @@ TEST(the_totals_are_judged_at_one_moment)
     close_it();
 }
 
-/* A lease never lasts longer than it was given for, whatever the clock does. */
-TEST(a_clock_that_went_back_makes_no_lease_longer)
-{
-    open_at(NOW - 100000);
-    ck_assert_int_eq(served_reader_get(p, 1).state, URL_STATE_LEASED);
-    ck_assert_int_eq(served_reader_get(p, 1).leased_until_ms,
-                     NOW - 100000 + 4000);
-    close_it();
-}
-
 struct story {
     struct served_step steps[8];
     unsigned n;
@@ -246,45 +236,6 @@ TEST(the_history_of_a_url_has_its_leases_and_updates_in_order)
     ck_assert_int_eq(three.steps[1].due_ms, NOW + 90000);
     ck_ok(served_reader_story(p, 99, add_step, &none));
     ck_assert_uint_eq(none.n, 0);
-    close_it();
-}
-
-TEST(metadata_is_that_of_the_last_put)
-{
-    struct buf text;
-
-    buf_init(&text, 1024);
-    open_at(NOW + 2000);
-    ck_ok(served_reader_metadata(p, 1, &text));
-    ck_assert_str_eq(buf_str(&text), "m1");
-    buf_clear(&text);
-    ck_ok(served_reader_metadata(p, 3, &text));
-    ck_assert_str_eq(buf_str(&text), "m3 new");
-    buf_clear(&text);
-    ck_ok(served_reader_metadata(p, 4, &text));
-    ck_ok(served_reader_metadata(p, 99, &text));
-    ck_assert_uint_eq(text.len, 0);
-    close_it();
-    buf_fini(&text);
-}
-
-static void add_id(void *ctx, uint64_t id)
-{
-    *(uint64_t *)ctx = *(uint64_t *)ctx * 10 + id;
-}
-
-TEST(a_url_is_found_with_its_newest_row_even_if_removed)
-{
-    uint64_t again = 0, gone = 0, none = 0;
-
-    open_at(NOW + 2000);
-    ck_ok(served_reader_find(p, bytes_of_str(REMOVED), add_id, &again));
-    ck_ok(served_reader_find(p, bytes_of_str("http://c.test/"), add_id, &gone));
-    ck_ok(
-        served_reader_find(p, bytes_of_str("http://a.test/9"), add_id, &none));
-    ck_assert_uint_eq(again, 6);
-    ck_assert_uint_eq(gone, 7);
-    ck_assert_uint_eq(none, 0);
     close_it();
 }
 
@@ -325,43 +276,6 @@ TEST(rows_that_cannot_be_are_damage)
         scratch_remove(&at);
     }
     at = made;
-}
-
-/* ---- each statement fails in turn ---- */
-
-static struct buf metadata;
-
-static void read_it(void *none)
-{
-    static struct story s;
-    uint64_t ids = 0;
-
-    (void)none;
-    TELLS(reader_open(&r, at.dir));
-    TELLS(served_reader_open(&p, &r, NOW + 2000));
-    s.n = 0;
-    TELLS(served_reader_story(p, 1, add_step, &s));
-    ck_assert_uint_eq(s.n, 2);
-    TELLS(served_reader_metadata(p, 1, &metadata));
-    TELLS(served_reader_find(p, bytes_of_str(REMOVED), add_id, &ids));
-    TELLS(served_reader_verify(p));
-}
-
-TEST(a_statement_that_fails_is_told)
-{
-    uint64_t n = 0;
-    bool failed = true;
-
-    buf_init(&metadata, 1024);
-    while (failed) {
-        p = NULL;
-        failed = step_fault_at(++n, read_it, NULL);
-        served_reader_close(p);
-        if (r.db != NULL)
-            reader_close(&r);
-    }
-    ck_assert_uint_gt(n, 30);
-    buf_fini(&metadata);
 }
 
 /* ---- lists of queues and crawls, of a service that runs ---- */
