@@ -29,80 +29,6 @@ TEST(agrees_with_a_plain_model_over_random_operations)
     scratch_remove(&dir);
 }
 
-TEST(a_reader_opens_all_of_it_beside_the_writer)
-{
-    struct scratch dir = scratch_make();
-    struct model m, reader;
-
-    model_init(&m, 50, 400, 20);
-    model_open(&m, dir.db, DB_CREATE);
-    for (int i = 0; i < 12; i++)
-        model_transaction(&m);
-    reader = m;
-    model_open(&reader, dir.db, DB_READ);
-    model_transaction(&m);
-    model_rewind(&reader, 12);
-    model_compare(&reader);
-    model_close(&reader);
-    model_rewind(&m, 13);
-    model_compare(&m);
-    model_close(&m);
-    model_free(&m);
-    scratch_remove(&dir);
-}
-
-/* Each queue has one URL, so each is a group of one id in its row. */
-TEST(keeps_many_queues_apart)
-{
-    enum { QUEUES = 20000 };
-    struct scratch dir = scratch_make();
-    struct model m;
-    uint64_t ids[2];
-    size_t n = 0;
-
-    model_init(&m, 1, 1, 0);
-    model_open(&m, dir.db, DB_CREATE);
-    for (uint32_t q = 1; q <= QUEUES; q++) {
-        struct url_row row = {.url = bytes_of_str("http://x.example/")};
-        char crawl[16], key[32];
-        uint64_t id = 0;
-
-        if (q % 1000 == 1)
-            ck_ok(db_begin(m.d));
-        snprintf(crawl, sizeof crawl, "crawl%u", q % 3);
-        snprintf(key, sizeof key, "key%u", q / 3);
-        SAME(frontier_store_queue(m.s, bytes_of_str(crawl), bytes_of_str(key),
-                                  &row.queue),
-             STATUS_OK);
-        SAME(row.queue, q);
-        SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
-        if (q % 1000 == 0) {
-            ck_ok(frontier_store_step(m.s));
-            ck_ok(db_commit(m.d));
-        }
-    }
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t q = 1; q <= QUEUES; q++) {
-            struct bytes crawl, key;
-
-            SAME(frontier_store_refill(m.s, q, 0, ids, 2, &n), STATUS_OK);
-            SAME(n, 1);
-            SAME(ids[0], q);
-            frontier_store_queue_name(m.s, q, &crawl, &key);
-            SAME(frontier_store_find_queue(m.s, crawl, key), q);
-        }
-        model_close(&m);
-        model_open(&m, dir.db, DB_WRITE);
-    }
-    ck_assert_uint_eq(frontier_store_find_queue(m.s, bytes_of_str("crawl0"),
-                                                bytes_of_str("none")),
-                      0);
-    ck_ok(frontier_store_verify(m.s));
-    model_close(&m);
-    model_free(&m);
-    scratch_remove(&dir);
-}
-
 TEST(the_last_one_found_before_a_moment_is_found)
 {
     static const struct {
@@ -135,32 +61,6 @@ TEST(the_last_one_found_before_a_moment_is_found)
         SAME(frontier_store_last_before(m.s, cases[i].before, &last),
              STATUS_OK);
         SAME(last, cases[i].last);
-    }
-    model_close(&m);
-    model_free(&m);
-    scratch_remove(&dir);
-}
-
-/* One queue has everything, so its rows follow one another. */
-TEST(walks_a_queue_of_many_rows_from_any_cursor)
-{
-    enum { URLS = 30000 };
-    struct scratch dir = scratch_make();
-    struct model m;
-    uint64_t state = 3;
-
-    model_init(&m, 1, 1000, 0);
-    model_open(&m, dir.db, DB_CREATE);
-    while (m.n < URLS)
-        model_transaction(&m);
-    for (int i = 0; i < 2000; i++) {
-        uint64_t after = scratch_below(&state, m.n + 2), ids[5];
-        size_t n = 0, want = m.n > after ? m.n - after : 0;
-
-        SAME(frontier_store_refill(m.s, 1, after, ids, 5, &n), STATUS_OK);
-        SAME(n, want < 5 ? want : 5);
-        for (size_t k = 0; k < n; k++)
-            SAME(ids[k], after + 1 + k);
     }
     model_close(&m);
     model_free(&m);
@@ -315,27 +215,6 @@ TEST(refuses_what_cannot_be)
     model_transaction(&m);
     ck_assert_int_eq(frontier_store_done(m.s, m.n + 1, 1), STATUS_NOT_FOUND);
     ck_assert_int_eq(frontier_store_done(m.s, 0, 1), STATUS_NOT_FOUND);
-    model_close(&m);
-    model_free(&m);
-    scratch_remove(&dir);
-}
-
-/* Two clients read the same page; it is finished once. */
-TEST(done_twice_counts_once)
-{
-    struct scratch dir = scratch_make();
-    struct model m;
-    uint64_t pending;
-
-    model_init(&m, 1, 100, 0);
-    model_open(&m, dir.db, DB_CREATE);
-    model_transaction(&m);
-    pending = frontier_store_pending_all(m.s);
-    ck_ok(db_begin(m.d));
-    model_fetch(&m, 1, true);
-    ck_ok(frontier_store_done(m.s, 1, 7));
-    ck_ok(db_commit(m.d));
-    ck_assert_uint_eq(frontier_store_pending_all(m.s), pending - 1);
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);

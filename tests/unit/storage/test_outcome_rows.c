@@ -134,53 +134,6 @@ TEST(each_url_has_its_last_word_with_the_urls_that_it_names)
     rig_fini(&r);
 }
 
-TEST(rows_are_read_in_parts_and_as_they_come)
-{
-    static struct seen s;
-    struct outcome_rows *o;
-    unsigned n = 0;
-    struct rig r;
-
-    make(&r);
-    o = open_rows(&r);
-    ck_ok(outcome_rows_each(o, 0, 2, take, &s, &n));
-    ck_assert_uint_eq(n, 2);
-    ck_ok(outcome_rows_each(o, s.rows[1].fetch.seq, 2, take, &s, &n));
-    ck_assert_uint_eq(n, 2);
-    ck_assert_str_eq(s.urls[2], "http://a.test/away");
-    ck_ok(outcome_rows_each(o, s.rows[3].fetch.seq, 2, take, &s, &n));
-    ck_assert_uint_eq(n, 0);
-    rig_seed(&r, "http://new.test/"); /* with a host that is new, too */
-    ack(&r, (struct outcome){OUTCOME_FETCHED, REASON_NONE, 200},
-        (struct fetch_row){.mime = bytes_of_str("text/x-new")}, NULL);
-    rig_commit(&r);
-    ck_ok(outcome_rows_each(o, s.rows[3].fetch.seq, 2, take, &s, &n));
-    ck_assert_uint_eq(n, 1);
-    ck_assert_str_eq(s.urls[4], "http://new.test/");
-    outcome_rows_close(o);
-    rig_fini(&r);
-}
-
-static void take_mime(void *ctx, const struct url_record *row)
-{
-    copy(ctx, row->fetch.mime);
-}
-
-TEST(texts_are_those_of_the_string_table_and_of_the_row)
-{
-    struct outcome_rows *o;
-    unsigned n = 0;
-    char mime[64] = "";
-    struct rig r;
-
-    make(&r);
-    o = open_rows(&r);
-    ck_ok(outcome_rows_each(o, 0, 1, take_mime, mime, &n));
-    ck_assert_str_eq(mime, "text/html");
-    outcome_rows_close(o);
-    rig_fini(&r);
-}
-
 TEST(what_cannot_be_is_damage_and_what_is_not_there_an_error)
 {
     static const char *const harms[] = {

@@ -108,33 +108,6 @@ TEST(no_page_is_written_again_before_a_checkpoint_has_passed_it)
 
 /* ---- a reader beside the writer ---- */
 
-TEST(a_reader_keeps_its_pages_however_long_it_reads)
-{
-    struct scratch dir = scratch_make();
-    struct model m, reader;
-    uint32_t tx;
-
-    model_init(&m, 100, 700, 30);
-    open_patient(&m, dir.db, DB_CREATE);
-    for (int i = 0; i < 20; i++)
-        model_transaction(&m);
-    tx = m.tx;
-    reader = m;
-    open_patient(&reader, dir.db, DB_READ);
-    for (int i = 0; i < 40; i++) {
-        model_transaction(&m);
-        ck_ok(db_checkpoint(m.d));
-    }
-    model_rewind(&reader, tx);
-    model_compare(&reader);
-    model_close(&reader);
-    model_rewind(&m, m.tx);
-    model_compare(&m);
-    model_close(&m);
-    model_free(&m);
-    scratch_remove(&dir);
-}
-
 /* It is killed, and a writer that knows nothing of the reader goes on. */
 TEST(a_reader_keeps_its_pages_when_the_writer_starts_again)
 {

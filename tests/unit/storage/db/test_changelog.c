@@ -155,49 +155,6 @@ TEST(the_last_record_of_each_key_makes_the_same_database)
     scratch_remove(&dir);
 }
 
-TEST(a_row_that_changed_often_in_a_transaction_is_one_record)
-{
-    struct scratch dir = scratch_make();
-    struct log log = {.rows = map_new()};
-    struct db *d = open_followed(dir.db, DB_CREATE, &log);
-    unsigned before = log.records;
-
-    run(d, "INSERT INTO counter VALUES('n', 0);"
-           "UPDATE counter SET value = 1 WHERE name = 'n';"
-           "UPDATE counter SET value = 2 WHERE name = 'n';"
-           "INSERT INTO counter VALUES('gone', 0);"
-           "DELETE FROM counter WHERE name = 'gone'");
-    ck_assert_uint_eq(log.records, before + 1);
-    ck_ok(db_begin(d));
-    ck_ok(db_commit(d));
-    ck_assert_uint_eq(log.records, before + 1);
-    db_close(d);
-    map_free(log.rows, free_row);
-    scratch_remove(&dir);
-}
-
-TEST(a_follower_that_refuses_ends_the_connection_before_the_commit)
-{
-    struct scratch dir = scratch_make();
-    struct log log = {.rows = map_new()};
-    struct db *d = open_followed(dir.db, DB_CREATE, &log);
-    int64_t n = -1;
-
-    ck_ok(db_begin(d));
-    ck_ok(db_exec(d, "INSERT INTO counter VALUES('n', 1)"));
-    log.refuses = true;
-    ck_assert_int_eq(db_commit(d), STATUS_CLOSED);
-    ck_assert(db_broken(d));
-    ck_assert_int_eq(db_begin(d), STATUS_CLOSED);
-    db_close(d);
-    ck_ok(db_open(&d, dir.db, DB_WRITE, &(struct db_options){.kind = NULL}));
-    ck_ok(db_number(d, "SELECT count(*) FROM counter WHERE name = 'n'", &n));
-    ck_assert_int_eq(n, 0);
-    db_close(d);
-    map_free(log.rows, free_row);
-    scratch_remove(&dir);
-}
-
 static const struct {
     const char *key, *row;
     size_t key_len, row_len;

@@ -2,8 +2,6 @@
 /* test_counters.c - named counters of a store. */
 #include "storage/db/counters.h"
 
-#include <inttypes.h>
-
 #include "tests/unit/storage/scratch.h"
 
 static struct counters *open_counters(struct db *d)
@@ -15,62 +13,6 @@ static struct counters *open_counters(struct db *d)
 }
 
 FIXTURE(scratch_quiet, NULL);
-
-TEST(what_was_counted_is_written_by_a_flush_and_read_again)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct counters *t = open_counters(d);
-
-    ck_assert_uint_eq(counters_get(t, "pages"), 0);
-    counters_add(t, "pages", 3);
-    counters_add(t, "bytes", 5);
-    counters_add(t, "pages", 4);
-    counters_add(t, "none", 0); /* makes no counter */
-    ck_assert_uint_eq(counters_get(t, "pages"), 7);
-    ck_ok(counters_flush(t));
-    counters_add(t, "bytes", 100);
-    counters_close(t);
-
-    t = open_counters(d);
-    ck_assert_uint_eq(counters_get(t, "pages"), 7);
-    ck_assert_uint_eq(counters_get(t, "bytes"), 5); /* was not flushed */
-    counters_add(t, "pages", UINT64_MAX);           /* takes one back */
-    ck_ok(counters_flush(t));
-    counters_close(t);
-
-    t = open_counters(d);
-    ck_assert_uint_eq(counters_get(t, "pages"), 6);
-    counters_close(t);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
-static void add_to_list(void *ctx, const char *name, uint64_t value)
-{
-    char *list = ctx;
-    size_t at = strlen(list);
-
-    snprintf(list + at, 256 - at, "%s=%" PRIu64 " ", name, value);
-}
-
-TEST(each_counter_is_visited_once)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct counters *t = open_counters(d);
-    char list[256] = "";
-
-    counters_add(t, "b", 1);
-    counters_add(t, "a", 2);
-    counters_add(t, "b", 4);
-    counters_add(t, "none", 0);
-    counters_each(t, add_to_list, list);
-    ck_assert_str_eq(list, "b=5 a=2 ");
-    counters_close(t);
-    db_close(d);
-    scratch_remove(&dir);
-}
 
 /* Others of the same transaction are written by others: a flush writes what has
  * changed and nothing else. */

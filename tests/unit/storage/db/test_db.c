@@ -74,31 +74,6 @@ TEST(without_a_thread_for_its_checkpoints_a_store_does_not_open)
     scratch_remove(&dir);
 }
 
-TEST(is_made_once_and_never_over_another)
-{
-    struct scratch dir = scratch_make();
-
-    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_NOT_FOUND);
-    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_NOT_FOUND);
-    ck_assert_int_eq(access(dir.db, F_OK), -1);
-    ck_ok(try_open(dir.db, DB_CREATE));
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_EXISTS);
-    ck_ok(try_open(dir.db, DB_WRITE));
-    ck_ok(try_open(dir.db, DB_READ));
-    scratch_remove(&dir);
-}
-
-TEST(a_clean_stop_leaves_one_file)
-{
-    struct scratch dir = scratch_make();
-    char wal[128];
-
-    snprintf(wal, sizeof wal, "%s-wal", dir.db);
-    ck_ok(try_open(dir.db, DB_CREATE));
-    ck_assert_int_eq(access(wal, F_OK), -1);
-    scratch_remove(&dir);
-}
-
 TEST(a_file_left_by_a_creation_cut_short_is_no_hindrance)
 {
     struct scratch dir = scratch_make();
@@ -166,85 +141,6 @@ TEST(another_format_is_refused_and_none_is_damage)
     ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_VERSION);
     scratch_sql(dir.db, "DELETE FROM meta WHERE name = 'format'");
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
-    scratch_remove(&dir);
-}
-
-TEST(each_store_has_an_identity_of_its_own)
-{
-    struct scratch dir = scratch_make();
-    char ids[2][64] = {"", ""};
-
-    for (int i = 0; i < 2; i++) {
-        struct db *d = scratch_open(i == 0 ? dir.db : dir.other, DB_CREATE);
-        sqlite3_stmt *s = NULL;
-
-        ck_ok(db_prepare(d, &s,
-                         "SELECT value FROM meta"
-                         " WHERE name = 'store_id'"));
-        ck_ok(db_step(d, s));
-        snprintf(ids[i], sizeof ids[i], "%s", sqlite3_column_text(s, 0));
-        sqlite3_finalize(s);
-        db_close(d);
-    }
-    ck_assert_uint_eq(strlen(ids[0]), 32);
-    ck_assert_uint_eq(strspn(ids[0], "0123456789abcdef"), 32);
-    ck_assert_str_ne(ids[0], ids[1]);
-    scratch_remove(&dir);
-}
-
-static void add_counter(struct db *d, int value)
-{
-    char sql[96];
-
-    snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO counter VALUES('x', %d)",
-             value);
-    ck_ok(db_begin(d));
-    ck_ok(db_exec(d, sql));
-    ck_ok(db_commit(d));
-}
-
-static int64_t counter(struct db *d)
-{
-    int64_t v = -1;
-    enum status st = db_number(d, "SELECT value FROM counter", &v);
-
-    ck_assert(st == STATUS_OK || st == STATUS_NOT_FOUND);
-    return v;
-}
-
-TEST(a_reader_sees_one_moment_while_the_writer_goes_on)
-{
-    struct scratch dir = scratch_make();
-    struct db *w = scratch_open(dir.db, DB_CREATE), *r;
-
-    add_counter(w, 1);
-    r = scratch_open(dir.db, DB_READ);
-    ck_ok(db_begin(r));
-    add_counter(w, 2);
-    ck_assert_int_eq(counter(r), 1);
-    ck_ok(db_commit(r));
-    ck_assert_int_eq(counter(r), 2);
-    ck_assert_int_ne(db_exec(r, "DELETE FROM counter"), STATUS_OK);
-    ck_assert_int_eq(counter(w), 2);
-    db_close(r);
-    db_close(w);
-    scratch_remove(&dir);
-}
-
-TEST(a_rollback_leaves_nothing)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-
-    add_counter(d, 1);
-    ck_ok(db_begin(d));
-    ck_ok(db_exec(d, "DELETE FROM counter"));
-    db_rollback(d);
-    db_rollback(d);
-    ck_assert_int_eq(counter(d), 1);
-    add_counter(d, 2);
-    ck_assert_int_eq(counter(d), 2);
-    db_close(d);
     scratch_remove(&dir);
 }
 

@@ -29,51 +29,7 @@ static void expect(struct line_sort *s, const char *lines)
     line_sort_free(s);
 }
 
-static unsigned files_in(const char *path)
-{
-    DIR *dir = opendir(path);
-    struct dirent *e;
-    unsigned n = 0;
-
-    while ((e = readdir(dir)) != NULL)
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    closedir(dir);
-    return n;
-}
-
 FIXTURE(scratch_quiet, NULL);
-
-/* The order of octets: a prefix comes first, no sign, no letters' order. */
-TEST(lines_come_in_order_of_their_octets)
-{
-    static const size_t memories[] = {1, 5, 17, 1 << 20};
-    struct scratch dir = scratch_make();
-
-    for (size_t i = 0; i < 4; i++) {
-        struct line_sort *s = line_sort_new(dir.dir, memories[i]);
-
-        add(s, "b");
-        add(s, "abc");
-        add(s, "\xc3\xa9");
-        add(s, "");
-        add(s, "ab");
-        add(s, "B");
-        add(s, "abc");
-        add(s, "ab ");
-        expect(s, "\nB\nab\nab \nabc\nabc\nb\n\xc3\xa9\n");
-    }
-    ck_assert_uint_eq(files_in(dir.dir), 0); /* they have no name */
-    scratch_remove(&dir);
-}
-
-TEST(nothing_comes_out_of_nothing)
-{
-    struct scratch dir = scratch_make();
-
-    expect(line_sort_new(dir.dir, 100), "");
-    line_sort_free(NULL);
-    scratch_remove(&dir);
-}
 
 TEST(a_sorted_file_is_merged_with_or_without_its_last_lf)
 {
@@ -132,28 +88,6 @@ TEST(a_full_disk_is_told)
     for (int i = 0; st == STATUS_OK && i < 1000; i++)
         st = line_sort_add(s, bytes_of_str("a line"));
     ck_assert_int_ne(st, STATUS_OK);
-    line_sort_free(s);
-    scratch_remove(&dir);
-}
-
-static enum status second_fails(void *ctx, struct bytes line)
-{
-    unsigned *n = ctx;
-
-    ck_assert_uint_gt(line.len, 0);
-    return ++*n == 2 ? STATUS_LIMIT : STATUS_OK;
-}
-
-TEST(the_visitor_ends_the_walk)
-{
-    struct scratch dir = scratch_make();
-    struct line_sort *s = line_sort_new(dir.dir, 4);
-    unsigned n = 0;
-
-    for (int i = 0; i < 9; i++)
-        add(s, "a");
-    ck_assert_int_eq(line_sort_each(s, second_fails, &n), STATUS_LIMIT);
-    ck_assert_uint_eq(n, 2);
     line_sort_free(s);
     scratch_remove(&dir);
 }

@@ -51,32 +51,6 @@ static void free_run(struct written *w)
     free(w->octets);
 }
 
-TEST(runs_are_read_back_by_this_process_and_by_another)
-{
-    struct scratch dir = scratch_make();
-    struct run_file *f = run_file_new(dir.db, true), *reader;
-    struct written runs[9];
-    uint64_t random = 3;
-    struct stat s;
-
-    run_file_claimed(f);
-    run_file_set_mode(f, S_IFREG | 0640);
-    for (size_t i = 0; i < 9; i++)
-        runs[i] = write_run(f, &random, 1 + i * 99999);
-    ck_assert_int_eq(stat(dir.db, &s), 0);
-    ck_assert_uint_eq(s.st_mode, S_IFREG | 0640);
-    ck_ok(run_file_sync(f));
-    reader = run_file_new(dir.db, false);
-    for (size_t i = 0; i < 9; i++) {
-        expect_run(f, &runs[i]);
-        expect_run(reader, &runs[i]);
-        free_run(&runs[i]);
-    }
-    run_file_free(reader);
-    run_file_free(f);
-    scratch_remove(&dir);
-}
-
 TEST(the_block_of_another_run_is_never_taken_for_this_ones)
 {
     struct scratch dir = scratch_make();
@@ -281,31 +255,4 @@ TEST(places_go_into_a_row_and_back_and_others_are_refused)
                                         bytes_of(wrong[i].octets, wrong[i].len),
                                         wrong[i].pages),
                       "%zu", i);
-}
-
-TEST(it_lies_beside_its_database_or_has_no_name)
-{
-    static const char *const names[][2] = {{"d/frontier.db", "d/frontier.runs"},
-                                           {"frontier", "frontier.runs"},
-                                           {".db", ".db.runs"}};
-    struct scratch dir = scratch_make();
-    struct run_file *f;
-    uint64_t random = 3;
-    struct written w;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = run_file_path(names[i][0]);
-
-        ck_assert_str_eq(path, names[i][1]);
-        free(path);
-    }
-    setenv("SQLITE_TMPDIR", dir.dir, 1);
-    f = run_file_new(NULL, true);
-    run_file_claimed(f);
-    w = write_run(f, &random, 100000);
-    expect_run(f, &w);
-    ck_ok(run_file_sync(f));
-    free_run(&w);
-    run_file_free(f);
-    ck_assert_int_eq(rmdir(dir.dir), 0);
 }

@@ -34,39 +34,6 @@ static void expect(const unsigned char *block, uint32_t id)
             ck_abort_msg("octet %zu of block %u", i, id);
 }
 
-TEST(a_block_is_whole_or_not_there)
-{
-    struct block_cache *c = make(0);
-    unsigned n = 0;
-
-    for (uint32_t id = 0; id < 1000; id++)
-        fill(block_cache_put(c, id), id);
-    for (uint32_t id = 0; id < 1000; id++) {
-        const unsigned char *block = block_cache_peek(c, id);
-
-        if (block == NULL)
-            continue;
-        expect(block, id);
-        expect(block_cache_get(c, id), id);
-        n++;
-    }
-    ck_assert_uint_eq(n, BLOCKS);
-    ck_assert_ptr_null(block_cache_get(c, 5000));
-    block_cache_free(c);
-    block_cache_free(NULL);
-}
-
-TEST(a_block_that_is_there_keeps_its_place)
-{
-    struct block_cache *c = make(0);
-
-    fill(block_cache_put(c, 3), 3);
-    expect(block_cache_put(c, 3), 3);
-    expect(block_cache_put_cheap(c, 3), 3);
-    ck_assert_uint_eq(block_cache_memory(c), 8 * 64 + BLOCK_CACHE_BLOCK);
-    block_cache_free(c);
-}
-
 /* Pages of one set in a cache of the least size, see set_of. */
 static const uint32_t mates[] = {0,  5,  13, 18, 26, 34, 39,
                                  47, 60, 68, 73, 81, 89, 94};
@@ -102,17 +69,6 @@ static struct block_cache *make_full(void)
     return c;
 }
 
-TEST(a_cheap_put_pushes_nobody_out)
-{
-    struct block_cache *c = make_full();
-
-    ck_assert_ptr_null(block_cache_put_cheap(c, mates[8]));
-    ck_assert_uint_eq(there(c), 0xff);
-    fill(block_cache_put_cheap(c, 1), 1); /* of another set */
-    ck_assert_uint_eq(there(c), 0xff);
-    block_cache_free(c);
-}
-
 /* A new block enters at the sixth rank: one pass over many blocks leaves five
  * of eight, and pushes out the last. */
 TEST(a_pass_over_many_blocks_leaves_the_popular_ones)
@@ -127,29 +83,6 @@ TEST(a_pass_over_many_blocks_leaves_the_popular_ones)
     ck_assert_uint_eq(there(c), 0x71f);
     put(c, 11);
     ck_assert_uint_eq(there(c), 0xe1f);
-    block_cache_free(c);
-}
-
-TEST(a_hit_moves_a_block_up_by_one_and_a_peek_does_not)
-{
-    struct block_cache *c = make_full();
-
-    put(c, 8);
-    (void)block_cache_peek(c, mates[6]);
-    expect(block_cache_get(c, mates[8]), mates[8]); /* before mates[4] */
-    for (unsigned i = 9; i < 12; i++)
-        put(c, i);
-    ck_assert_uint_eq(there(c), 0xf0f);
-    for (unsigned i = 0; i < 9; i++) /* to the first rank, where it stays */
-        expect(block_cache_get(c, mates[8]), mates[8]);
-    expect(block_cache_get(c, mates[11]), mates[11]);
-    expect(block_cache_get(c, mates[11]), mates[11]);
-    for (unsigned i = 12; i < 14; i++)
-        put(c, i);
-    put(c, 4);
-    ck_assert_uint_eq(there(c) & 0x100, 0x100);
-    ck_assert_uint_eq(there(c) & 0x800, 0x800);
-    ck_assert_uint_eq(there(c) & 0xf, 0x7); /* mates[3] was passed */
     block_cache_free(c);
 }
 

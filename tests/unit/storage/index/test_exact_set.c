@@ -98,81 +98,6 @@ static void count_each(void *ctx, struct digest digest, uint64_t id)
 
 TIMEOUT(120);
 
-/* In pages, in memory, twice, and again after reopening. The rows without an
- * entry are no damage as long as there is the later one (_i 0: of a URL put by
- * a program, 1: of one that a crawl fetches again). */
-TEST_LOOP(a_digest_moves_to_the_latest_row_of_its_url, 0, 2)
-{
-    static const char *const forget[] = {
-        "UPDATE url SET via = NULL WHERE id > 22900",
-        "UPDATE url SET flags = 0 WHERE id > 22900"};
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct exact_set *s = open_set(d);
-    uint64_t n = 20000, last = n, ids[100], all = 0;
-    struct digest ask[100];
-
-    add_range(d, s, 1, n);
-    for (unsigned round = 0; round < 30; round++) {
-        ck_ok(db_begin(d));
-        for (uint64_t i = 1; i <= 100; i++, last++)
-            replace_row(d, s, i * 150, round == 0 ? i * 150 : last - 99,
-                        last + 1, _i == 1);
-        ck_ok(exact_set_step(s, 3000));
-        ck_ok(db_commit(d));
-        for (uint64_t i = 0; i < 100; i++)
-            ask[i] = scratch_digest((i + 1) * 150);
-        ck_ok(exact_set_find(s, ask, 100, ids));
-        for (uint64_t i = 0; i < 100; i++)
-            SAME(ids[i], last - 99 + i);
-    }
-    ck_ok(exact_set_each(s, 0, UINT64_MAX, count_each, &all));
-    SAME(all, n);
-    ck_ok(exact_set_verify(s));
-    exact_set_close(s);
-    s = open_set(d);
-    ck_assert_uint_gt(exact_set_upto(s), n);
-    for (uint64_t id = exact_set_upto(s) + 1; id <= last; id++) {
-        if (id <= n)
-            exact_set_add(s, scratch_digest(id), id);
-        else
-            exact_set_replace(s, scratch_digest(((id - n - 1) % 100 + 1) * 150),
-                              id);
-    }
-    ck_ok(exact_set_find(s, ask, 100, ids));
-    for (uint64_t i = 0; i < 100; i++)
-        SAME(ids[i], last - 99 + i);
-    SAME(exact_set_stats(s).count >= n, true);
-    ck_ok(exact_set_verify(s));
-    SAME(db_exec(d, forget[_i]), STATUS_OK);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_DAMAGED);
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
-TEST(finds_what_was_added_and_nothing_else)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct exact_set *s = open_set(d);
-    uint64_t n = scratch_size(40000, 1000000), state = 1, last = 0;
-
-    while (last < n) {
-        uint64_t more = 1 + scratch_below(&state, 3000);
-
-        add_range(d, s, last + 1, last + more);
-        last += more;
-    }
-    check_all(s, last);
-    ck_assert_uint_eq(exact_set_stats(s).count, last);
-    ck_assert_uint_lt(exact_set_stats(s).delta, 2 * options.delta_most + 3000);
-    ck_ok(exact_set_verify(s));
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
 /* Number of entries in the young runs. */
 static int64_t in_young_runs(struct db *d)
 {
@@ -293,52 +218,6 @@ TEST(is_the_same_after_a_crash_and_a_replay)
     scratch_remove(&dir);
 }
 
-struct tally_of {
-    unsigned char *seen;
-    uint64_t first, last, n;
-};
-
-static void see(void *ctx, struct digest digest, uint64_t id)
-{
-    struct tally_of *t = ctx;
-
-    SAME(digest_equal(digest, scratch_digest(id)), true);
-    SAME(digest.hi >= t->first, true);
-    SAME(digest.hi <= t->last, true);
-    SAME(t->seen[id], 0);
-    t->seen[id] = 1;
-    t->n++;
-}
-
-TEST(each_gives_a_range_of_digests_once)
-{
-    enum { N = 30000 };
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct exact_set *s = open_set(d);
-    uint64_t state = 7;
-
-    for (uint64_t last = 0; last < N; last += 1000)
-        add_range(d, s, last + 1, last + 1000);
-    for (int k = 0; k < 40; k++) {
-        struct tally_of t = {.seen = calloc(N + 1, 1)};
-        uint64_t expected = 0;
-
-        t.first = k == 0 ? 0 : scratch_random(&state);
-        t.last = k == 0 ? UINT64_MAX
-                        : t.first + (scratch_random(&state) >> (k % 20));
-        ck_ok(exact_set_each(s, t.first, t.last, see, &t));
-        for (uint64_t id = 1; id <= N; id++)
-            expected += scratch_digest(id).hi >= t.first &&
-                        scratch_digest(id).hi <= t.last;
-        ck_assert_uint_eq(t.n, expected);
-        free(t.seen);
-    }
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
 /* Digests that agree in all bits of a fence must still be told apart, also if
  * they fall on both sides of a block's boundary. */
 TEST(tells_apart_digests_that_share_a_fence)
@@ -424,94 +303,11 @@ TEST(without_memory_it_says_so_and_holds_nothing)
     scratch_remove(&dir);
 }
 
-/* Once pages fit into the cache, asking again must not read them again. */
-TEST(a_cache_of_a_fitting_size_reads_a_page_once)
-{
-    enum { N = 20000 };
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    const struct exact_set_options o = {.block_cache_bytes = 32 << 20,
-                                        .delta_most = 2000};
-    struct exact_set *s = NULL;
-    uint64_t reads;
-
-    ck_ok(exact_set_open(&s, d, &o));
-    for (uint64_t last = 0; last < N; last += 1000)
-        add_range(d, s, last + 1, last + 1000);
-    check_all(s, N);
-    reads = exact_set_stats(s).block_reads;
-    ck_assert_uint_le(reads, 1024);
-    check_all(s, N);
-    ck_assert_uint_eq(exact_set_stats(s).block_reads, reads);
-    ck_assert_uint_ge(exact_set_stats(s).memory, 1 << 20);
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
 static void merge(struct db *d, struct exact_set *s, unsigned parts)
 {
     ck_ok(db_begin(d));
     ck_ok(exact_set_merge(s, parts));
     ck_ok(db_commit(d));
-}
-
-static void add_rows(struct db *d, struct exact_set *s, uint64_t first,
-                     uint64_t last)
-{
-    ck_ok(db_begin(d));
-    for (uint64_t id = first; id <= last; id++) {
-        add_row(d, id);
-        exact_set_add(s, scratch_digest(id), id);
-    }
-    ck_ok(db_commit(d));
-}
-
-TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct exact_set *s = open_set(d);
-
-    add_rows(d, s, 1, 5000);
-    merge(d, s, EXACT_SET_PARTS / 2);
-    ck_assert_uint_gt(exact_set_stats(s).delta, 2000);
-    ck_assert_uint_eq(exact_set_upto(s), 0);
-    merge(d, s, EXACT_SET_PARTS / 2);
-    ck_assert_uint_eq(exact_set_stats(s).delta, 0);
-    ck_assert_uint_eq(exact_set_upto(s), 5000);
-    check_all(s, 5000);
-    ck_ok(exact_set_verify(s));
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
-/* A merge of all parts in mid-replay, at id 500, finds ids up to 1000 in the
- * pages of half of them. */
-TEST(a_merge_while_replaying_takes_no_part_back)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct exact_set *s = open_set(d);
-
-    add_rows(d, s, 1, 1000);
-    merge(d, s, EXACT_SET_PARTS / 2);
-    add_rows(d, s, 1001, 2000);
-    exact_set_close(s);
-    s = open_set(d);
-    for (uint64_t id = 1; id <= 2000; id++) {
-        exact_set_add(s, scratch_digest(id), id);
-        if (id == 500)
-            merge(d, s, EXACT_SET_PARTS);
-    }
-    merge(d, s, EXACT_SET_PARTS);
-    ck_assert_uint_eq(exact_set_stats(s).count, 2000);
-    check_all(s, 2000);
-    ck_ok(exact_set_verify(s));
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
 }
 
 /* ---- damage ---- */

@@ -52,30 +52,6 @@ static void expect(uint32_t origin, const char *prefix)
 
 FIXTURE(begin, end);
 
-TEST(a_prefix_has_one_number_in_each_queue)
-{
-    ck_assert_uint_eq(number(1, "http://a.test"), 1);
-    ck_assert_uint_eq(number(2, "http://a.test"), 2);
-    ck_assert_uint_eq(number(1, "https://a.test"), 3);
-    ck_assert_uint_eq(number(1, ""), 4);
-    ck_assert_uint_eq(number(1, "http://a.test"), 1);
-    ck_assert_uint_eq(number(2, "http://a.test"), 2);
-    for (int i = 0; i < 2; i++) {
-        expect(1, "http://a.test");
-        expect(2, "http://a.test");
-        expect(3, "https://a.test");
-        expect(4, "");
-        ck_assert_uint_eq(origins_queue(o, 0), 0);
-        ck_assert_uint_eq(origins_queue(o, 1), 1);
-        ck_assert_uint_eq(origins_queue(o, 2), 2);
-        ck_assert_uint_eq(origins_queue(o, 4), 1);
-        ck_assert_uint_eq(origins_queue(o, 5), 0);
-        origins_close(o);
-        open_origins();
-    }
-    ck_assert_uint_eq(number(2, "http://a.test"), 2);
-}
-
 /* Prefixes of 59 octets are cached, longer ones read; both come back, also when
  * none, some or all were gathered before. */
 TEST(prefixes_of_any_length_and_number_come_back)
@@ -150,35 +126,6 @@ TEST(rows_that_cannot_be_are_damage)
                          all[i].damage ? STATUS_DAMAGED : STATUS_OK);
         origins_close(other);
     }
-}
-
-TEST(the_path_begins_where_the_authority_ends)
-{
-    static const struct {
-        const char *url;
-        size_t at;
-    } all[] = {
-        {"http://a.test/x", 13},
-        {"http://a.test/", 13},
-        {"https://a:8/b/c", 11},
-        {"http:///x", 7},
-        {"http://a.test", 0},
-        {"http://", 0},
-        {"http:/a/b", 0},
-        {"http:a/b/c", 0},
-        {"a/b", 0},
-        {"", 0},
-        {"mailto:x@y/z", 0},
-        {"x://y/z://w/", 5},
-        {"x:/", 0},
-        {"x:", 0},
-        {":///", 3},
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        ck_assert_msg(origins_split(bytes_of_str(all[i].url)) == all[i].at,
-                      "%s: %zu", all[i].url,
-                      origins_split(bytes_of_str(all[i].url)));
 }
 
 /* Memory for the cache is clamped, and an origin costs little. */

@@ -4,7 +4,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NAMES 3000 /* many times what it begins with room for */
 
@@ -14,50 +13,6 @@ static struct bytes nth(uint32_t i)
 {
     snprintf(names[i], sizeof names[i], "name-%u", i);
     return bytes_of_str(names[i]);
-}
-
-TEST(names_have_numbers_in_the_order_of_adding)
-{
-    struct tag_index *t = tag_index_new();
-
-    for (uint32_t i = 0; i < NAMES; i++) {
-        ck_assert_uint_eq(tag_index_find(t, 1, nth(i)), 0);
-        ck_assert_uint_eq(tag_index_add(t, 1, nth(i)), i + 1);
-        ck_assert_uint_eq(tag_index_add(t, 1, nth(i)), i + 1);
-        ck_assert_uint_eq(tag_index_count(t), i + 1);
-    }
-    for (uint32_t i = 0; i < NAMES; i++)
-        ck_assert_uint_eq(tag_index_find(t, 1, nth(i)), i + 1);
-    tag_index_free(t);
-    tag_index_free(NULL);
-}
-
-TEST(each_space_has_names_of_its_own)
-{
-    struct tag_index *t = tag_index_new();
-
-    ck_assert_uint_eq(tag_index_add(t, 1, nth(0)), 1);
-    ck_assert_uint_eq(tag_index_find(t, 2, nth(0)), 0);
-    ck_assert_uint_eq(tag_index_add(t, 2, nth(0)), 2);
-    ck_assert_uint_eq(tag_index_add(t, 2, bytes_of("", 0)), 3);
-    ck_assert_uint_eq(tag_index_find(t, 1, nth(0)), 1);
-    ck_assert_uint_eq(tag_index_find(t, 1, bytes_of("", 0)), 0);
-    tag_index_free(t);
-}
-
-TEST(what_was_loaded_is_found_like_what_was_added)
-{
-    struct tag_index *t = tag_index_new();
-
-    for (uint32_t i = 0; i < NAMES; i++)
-        ck_assert_uint_eq(tag_index_load(t, i % 3, nth(i)), i + 1);
-    ck_assert(tag_index_index(t));
-    for (uint32_t i = 0; i < NAMES; i++) {
-        ck_assert_uint_eq(tag_index_find(t, i % 3, nth(i)), i + 1);
-        ck_assert_uint_eq(tag_index_find(t, i % 3 + 1, nth(i)), 0);
-    }
-    ck_assert_uint_eq(tag_index_add(t, 9, nth(0)), NAMES + 1);
-    tag_index_free(t);
 }
 
 TEST(a_name_that_is_loaded_twice_is_found_out)

@@ -121,29 +121,6 @@ TEST(opening_at_any_step_of_a_round_gives_the_same_fetches)
     run_end(&r);
 }
 
-/* Each round writes nearly every row, so their number is what a fetch costs. */
-TEST(a_round_has_as_many_changes_as_fit_into_the_memory)
-{
-    struct run r = run_make();
-    uint64_t changes = 0, rounds = 0;
-    int64_t was = 0;
-
-    for (int i = 0; i < 300; i++) {
-        SAME(db_begin(r.d), STATUS_OK);
-        for (unsigned k = 0; k < 40; k++, changes++)
-            add_fetch(&r, 1 + changes % IDS, true, WHOLE_STATUS, 0);
-        SAME(whole_index_step(r.x), STATUS_OK);
-        SAME(db_commit(r.d), STATUS_OK);
-        if (r.seq > ROUND * 2 && upto(&r) != was) {
-            was = upto(&r);
-            rounds++;
-        }
-    }
-    ck_assert_uint_le(rounds, changes / ROUND);
-    ck_assert_uint_ge(rounds, changes / (2 * ROUND));
-    run_end(&r);
-}
-
 TEST(a_store_without_the_index_gets_it_within_the_memory)
 {
     struct run r = run_make();

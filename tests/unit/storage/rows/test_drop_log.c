@@ -3,7 +3,6 @@
 #include "storage/rows/drop_log.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/unit/storage/step_fault.h"
 
@@ -33,23 +32,6 @@ static struct kept_drop nth(uint64_t i, char *text, size_t size)
     return k;
 }
 
-static void expect_nth(const struct kept_drop *k, uint64_t i)
-{
-    char text[128];
-    struct kept_drop want = nth(i, text, sizeof text);
-
-    ck_assert_uint_eq(k->id, want.id);
-    ck_assert_uint_eq(k->via, want.via);
-    ck_assert_uint_eq(k->depth, want.depth);
-    ck_assert_uint_eq(k->hops, want.hops);
-    ck_assert_uint_eq(k->kind, want.kind);
-    ck_assert_uint_eq(k->reason, want.reason);
-    ck_assert_uint_eq(k->reason_of_row, want.reason_of_row);
-    ck_assert_uint_eq(k->place, want.place);
-    ck_assert(k->on_its_level == want.on_its_level);
-    ck_assert(bytes_equal(k->text, want.text));
-}
-
 static struct drop_log *fill(struct db *d, uint64_t n)
 {
     struct drop_log *l = NULL;
@@ -63,57 +45,6 @@ static struct drop_log *fill(struct db *d, uint64_t n)
     }
     ck_ok(drop_log_flush(l));
     return l;
-}
-
-TEST(what_is_kept_is_read_back_and_what_came_back_is_gone)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct drop_log *l = fill(d, DROPS);
-    struct drop_block b = {.number = 0};
-    uint64_t i = 0;
-
-    ck_assert_uint_eq(drop_log_count(l), DROPS);
-    while (drop_log_next(l, b.number, UINT64_MAX, &b) == STATUS_OK) {
-        size_t left = 0;
-
-        for (size_t k = 0; k < b.count; k++, i++) {
-            expect_nth(&b.at[k], i);
-            if (i % 3 == 0)
-                b.at[left++] = b.at[k];
-        }
-        ck_ok(drop_log_rewrite(l, b.number, b.at, left));
-    }
-    ck_assert_uint_eq(i, DROPS);
-    ck_assert_uint_eq(drop_log_count(l), DROPS / 3);
-    ck_ok(drop_log_verify(l));
-    drop_log_close(l);
-    ck_ok(drop_log_open(&l, d));
-    ck_assert_uint_eq(drop_log_count(l), DROPS / 3);
-    b.number = i = 0;
-    while (drop_log_next(l, b.number, UINT64_MAX, &b) == STATUS_OK)
-        for (size_t k = 0; k < b.count; k++, i += 3)
-            expect_nth(&b.at[k], i);
-    ck_assert_uint_eq(i, DROPS);
-    drop_log_close(l);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
-TEST(a_block_without_a_lifted_reason_is_not_read)
-{
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct drop_log *l = fill(d, 1);
-    struct drop_block b;
-
-    ck_ok(drop_log_next(l, 0, ~drop_log_reasons(l), &b));
-    ck_assert_uint_eq(b.count, 0);
-    ck_ok(drop_log_next(l, 0, drop_log_reasons(l), &b));
-    ck_assert_uint_eq(b.count, 1);
-    drop_log_close(l);
-    db_close(d);
-    scratch_remove(&dir);
 }
 
 /* Cut anywhere, or with any octet changed, they are read or refused; nothing
@@ -275,39 +206,6 @@ TEST(it_counts_what_its_blocks_hold)
     scratch_remove(&dir);
 }
 
-/* By its octets, or by those of its texts, which may be far more. */
-TEST(a_block_ends_when_it_is_full)
-{
-    enum { LONG = 8000, FULL = (4 << 20) / LONG + 1 };
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct drop_log *l = fill(d, 3000);
-    char *text = malloc(LONG + 1);
-    struct kept_drop k = {.reason = 1, .text = bytes_of(text, LONG)};
-    struct drop_block b;
-    uint64_t last = drop_log_last(l);
-
-    ck_assert_int_eq(number(d, "SELECT count(*) FROM kept_drop WHERE"
-                               " length(entries) > 13000"),
-                     0);
-    ck_assert_int_eq(number(d, "SELECT count(*) FROM kept_drop WHERE"
-                               " length(entries) < 12288"),
-                     1); /* the last */
-    memset(text, 'x', LONG);
-    for (int i = 0; i < FULL - 1; i++)
-        ck_ok(drop_log_add(l, &k));
-    ck_assert_uint_eq(drop_log_last(l), last);
-    ck_ok(drop_log_add(l, &k));
-    ck_assert_uint_eq(drop_log_last(l), last + 1);
-    ck_ok(drop_log_next(l, last, UINT64_MAX, &b));
-    ck_assert_uint_eq(b.count, FULL);
-    ck_ok(drop_log_verify(l));
-    free(text);
-    drop_log_close(l);
-    db_close(d);
-    scratch_remove(&dir);
-}
-
 TEST(blocks_that_cannot_be_are_damage)
 {
     static const struct {
@@ -345,32 +243,4 @@ TEST(blocks_that_cannot_be_are_damage)
         db_close(d);
         scratch_remove(&dir);
     }
-}
-
-struct faulty {
-    struct db *d;
-    struct drop_log *l;
-};
-
-static void open_log(void *ctx)
-{
-    struct faulty *f = ctx;
-
-    TELLS(drop_log_open(&f->l, f->d));
-}
-
-TEST(a_statement_that_fails_while_it_is_opened_is_told)
-{
-    struct scratch dir = scratch_make();
-    struct faulty f = {.d = scratch_open(dir.db, DB_CREATE)};
-    uint64_t n = 0;
-
-    scratch_quiet();
-    drop_log_close(fill(f.d, 10));
-    while (step_fault_at(++n, open_log, &f))
-        ck_assert_ptr_null(f.l);
-    ck_assert_uint_gt(n, 8); /* four prepared, four read */
-    drop_log_close(f.l);
-    db_close(f.d);
-    scratch_remove(&dir);
 }

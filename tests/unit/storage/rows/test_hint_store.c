@@ -23,48 +23,7 @@ static void end(void)
     scratch_remove(&dir);
 }
 
-static void set_and_get(struct url_hint hint)
-{
-    struct url_hint got = {.priority = 77, .lastmod_ms = 77, .changefreq = 7};
-
-    ck_ok(hint_store_set(h, 5, &hint));
-    ck_ok(hint_store_get(h, 5, &got));
-    ck_assert_int_eq(got.priority, hint.priority);
-    ck_assert_int_eq(got.lastmod_ms, hint.lastmod_ms);
-    ck_assert_uint_eq(got.changefreq, hint.changefreq);
-}
-
 FIXTURE(begin, end);
-
-/* Each replaces the one before, also what it does not say. */
-TEST(a_hint_comes_back_as_it_was_given)
-{
-    set_and_get((struct url_hint){1767225600123, 500, CHANGEFREQ_DAILY});
-    set_and_get(
-        (struct url_hint){HINT_NO_LASTMOD, HINT_NO_PRIORITY, CHANGEFREQ_NONE});
-    set_and_get((struct url_hint){0, 0, CHANGEFREQ_NEVER});
-    set_and_get((struct url_hint){-1, 1000, CHANGEFREQ_ALWAYS});
-    set_and_get((struct url_hint){HINT_NO_LASTMOD, 1, CHANGEFREQ_NONE});
-    set_and_get((struct url_hint){1, HINT_NO_PRIORITY, CHANGEFREQ_NONE});
-}
-
-TEST(only_urls_that_a_sitemap_lists_have_one)
-{
-    struct url_hint hint = {1, 2, CHANGEFREQ_DAILY};
-    bool any = true;
-
-    ck_ok(hint_store_any(h, &any));
-    ck_assert(!any);
-    ck_assert_int_eq(hint_store_get(h, 5, &hint), STATUS_NOT_FOUND);
-    ck_ok(hint_store_set(h, 5, &hint));
-    ck_ok(hint_store_any(h, &any));
-    ck_assert(any);
-    ck_assert_int_eq(hint_store_get(h, 4, &hint), STATUS_NOT_FOUND);
-    ck_assert_int_eq(hint_store_get(h, 6, &hint), STATUS_NOT_FOUND);
-    ck_ok(db_exec(d, "DELETE FROM hint"));
-    ck_ok(hint_store_any(h, &any));
-    ck_assert(!any);
-}
 
 TEST(a_hint_out_of_bounds_is_damage)
 {

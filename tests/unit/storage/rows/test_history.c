@@ -216,14 +216,6 @@ static uint64_t check_rows(unsigned keep)
     return there;
 }
 
-static uint64_t number(const char *sql)
-{
-    int64_t n = 0;
-
-    ck_ok(db_number(w.d, sql, &n));
-    return (uint64_t)n;
-}
-
 static uint64_t pass(unsigned keep, size_t step)
 {
     uint64_t removed = 0;
@@ -235,31 +227,6 @@ static uint64_t pass(unsigned keep, size_t step)
 }
 
 FIXTURE(setup, teardown);
-
-TEST(of_each_url_the_last_fetches_stay_and_what_they_name)
-{
-    ck_ok(db_begin(w.d));
-    while (w.n < 2000)
-        add_row();
-    for (unsigned keep = 5; keep >= 1; keep--) {
-        uint64_t before = number("SELECT count(*) FROM fetch");
-        uint64_t removed = pass(keep, 64), there = check_rows(keep);
-
-        ck_assert_uint_gt(removed, 0);
-        ck_assert_uint_eq(before, removed + there);
-        /* Those with their tries, and what they name. */
-        ck_assert_uint_le(there, URLS * 3 * (keep + 1) + URLS * 10);
-    }
-    ck_assert_uint_eq(pass(1, 64), 0);
-    /* Links without a fetch are gone as well, and there are no others. */
-    ck_assert_uint_eq(number("SELECT count(*) FROM page_links WHERE fetch NOT"
-                             " IN (SELECT seq FROM fetch)"),
-                      0);
-    ck_assert_uint_eq(number("SELECT count(*) FROM link_list WHERE first"
-                             " NOT IN (SELECT first FROM page_links)"),
-                      0);
-    ck_ok(db_commit(w.d));
-}
 
 /* Rows are added between the steps, the store is closed in the middle of passes
  * (a crash does no more), and `keep` changes. */
@@ -305,27 +272,6 @@ TEST(rows_that_somebody_reads_stay)
         ck_assert(stays[seq]);
     ck_assert_uint_gt(removed, 100);
     ck_ok(db_commit(w.d));
-}
-
-TEST(a_pass_is_due_by_rows_and_by_another_number)
-{
-    ck_assert(!history_is_due(w.history, 2)); /* no rows */
-    ck_ok(db_begin(w.d));
-    while (w.n < 100)
-        add_row();
-    ck_assert(history_is_due(w.history, 2));
-    (void)pass(2, 10);
-    ck_assert(!history_is_due(w.history, 2));
-    ck_assert(history_is_due(w.history, 1));
-    while (w.n < 1099)
-        add_row();
-    ck_assert(!history_is_due(w.history, 2));
-    add_row();
-    ck_assert(history_is_due(w.history, 2));
-    ck_ok(db_commit(w.d));
-    close_all();
-    open_all(DB_WRITE);
-    ck_assert(history_is_due(w.history, 2));
 }
 
 /* Without memory for the names more rows stay, and none too few. */

@@ -45,97 +45,6 @@ static void end_page(struct links *l)
     ck_ok(link_store_end_page(l->s));
 }
 
-/* What each run records, and what is known afterwards, also to the next
- * process. */
-TEST(how_much_was_recorded_is_remembered_from_run_to_run)
-{
-    static const struct {
-        bool keeps;
-        enum link_record after;
-    } runs[][3] = {
-        {{true, LINK_RECORD_ALL},
-         {true, LINK_RECORD_ALL},
-         {false, LINK_RECORD_PART}},
-        {{true, LINK_RECORD_ALL},
-         {false, LINK_RECORD_PART},
-         {true, LINK_RECORD_PART}},
-        {{false, LINK_RECORD_NONE},
-         {false, LINK_RECORD_NONE},
-         {true, LINK_RECORD_PART}},
-        {{false, LINK_RECORD_NONE},
-         {true, LINK_RECORD_PART},
-         {false, LINK_RECORD_PART}},
-    };
-
-    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        struct links l = make();
-
-        ck_assert_int_eq(link_store_recorded(l.s), LINK_RECORD_NONE);
-        for (int run = 0; run < 3; run++) {
-            ck_ok(link_store_note(l.s, runs[i][run].keeps, run == 0));
-            ck_assert_int_eq(link_store_recorded(l.s), runs[i][run].after);
-            reopen(&l, DB_WRITE);
-            ck_assert_int_eq(link_store_recorded(l.s), runs[i][run].after);
-        }
-        done(&l);
-    }
-}
-
-struct seen {
-    uint64_t count, stop_at;
-};
-
-static bool nth(void *ctx, const struct link_row *row)
-{
-    struct seen *s = ctx;
-
-    ck_assert_uint_eq(row->from, 10 + s->count);
-    ck_assert_uint_eq(row->to, 20 + s->count % 2);
-    ck_assert_uint_eq(row->kind, 2);
-    return ++s->count < s->stop_at;
-}
-
-TEST(links_come_back_in_order_until_the_reader_has_enough)
-{
-    struct links l = make();
-
-    for (uint64_t i = 0; i < 5; i++) {
-        add(&l, 10 + i, 20 + i % 2);
-        end_page(&l);
-    }
-    for (uint64_t most = 1; most <= 6; most++) {
-        struct seen s = {.stop_at = most};
-
-        ck_ok(link_store_each(l.s, nth, &s));
-        ck_assert_uint_eq(s.count, most < 5 ? most : 5);
-    }
-    done(&l);
-}
-
-TEST(links_besides_the_first_are_counted)
-{
-    struct links l = make();
-    uint64_t count = 99;
-
-    ck_ok(link_store_seen_again(l.s, 5, 1, &count));
-    ck_assert_uint_eq(count, 0);
-    add(&l, 1, 5);
-    end_page(&l);
-    add(&l, 2, 5);
-    add(&l, 2, 6);
-    end_page(&l);
-    add(&l, 3, 5);
-    end_page(&l);
-    ck_ok(link_store_seen_again(l.s, 5, 1, &count));
-    ck_assert_uint_eq(count, 2);
-    /* The seed was on no page when it was first seen. */
-    ck_ok(link_store_seen_again(l.s, 5, 0, &count));
-    ck_assert_uint_eq(count, 3);
-    ck_ok(link_store_seen_again(l.s, 7, 1, &count));
-    ck_assert_uint_eq(count, 0);
-    done(&l);
-}
-
 TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
 {
     static const struct link_row bad[] = {
@@ -190,29 +99,6 @@ static enum status links_of(struct links *l, uint64_t seq, struct page *p)
                            : st;
 }
 
-/* Page i has i links; the fetch of it is i + 100. */
-TEST(the_links_of_a_page_are_a_range_of_numbers)
-{
-    struct links l = make();
-    struct page p;
-
-    for (uint64_t i = 0; i < 5; i++) {
-        struct link_range rows = {link_store_next(l.s), i};
-
-        for (uint64_t k = 0; k < i; k++)
-            add(&l, i, i + 20 + k);
-        end_page(&l);
-        ck_assert_uint_eq(link_store_next(l.s), rows.first + i);
-        ck_ok(link_store_set_page(l.s, i + 100, &rows));
-    }
-    for (p.from = 0; p.from < 5; p.from++) {
-        ck_ok(links_of(&l, p.from + 100, &p));
-        ck_assert_uint_eq(p.n, p.from);
-    }
-    ck_assert_int_eq(links_of(&l, 105, &p), STATUS_NOT_FOUND);
-    done(&l);
-}
-
 static const struct link_row labelled[] = {
     {.from = 7, .to = 1, .kind = 0, .said = {.text = {"more", 4}}},
     {.from = 7, .to = 2, .kind = 8},
@@ -226,30 +112,6 @@ static const struct link_row labelled[] = {
 };
 #define LABELLED (sizeof labelled / sizeof *labelled)
 
-static bool is_nth_labelled(void *ctx, const struct link_row *row)
-{
-    const struct link_row *want = &labelled[(*(size_t *)ctx)++];
-
-    ck_assert_uint_eq(row->to, want->to);
-    ck_assert_uint_eq(row->kind, want->kind);
-    ck_assert_uint_eq(row->said.reason, want->said.reason);
-    ck_assert(bytes_equal(row->said.rel, want->said.rel));
-    ck_assert(bytes_equal(row->said.text, want->said.text));
-    ck_assert(bytes_equal(row->said.dropped, want->said.dropped));
-    return true;
-}
-
-static void visit_labelled(void *ctx, const struct link_row *row)
-{
-    (void)is_nth_labelled(ctx, row);
-}
-
-static bool is_in(void *ctx, const struct link_row *row)
-{
-    *(size_t *)ctx += row->to != 0 ? 1 : 100;
-    return true;
-}
-
 static void add_labelled(struct links *l, const struct link_range *rows)
 {
     for (size_t i = 0; i < LABELLED; i++)
@@ -257,29 +119,6 @@ static void add_labelled(struct links *l, const struct link_range *rows)
     end_page(l);
     ck_ok(link_store_set_page(l->s, 9, rows));
     ck_ok(link_store_note(l->s, true, true));
-}
-
-TEST(what_is_said_of_links_comes_and_goes_with_them)
-{
-    const struct link_range rows = {1, LABELLED, false};
-    struct links l = make();
-    size_t whole = 0, ranged = 0, in = 0;
-    uint64_t count = 0;
-    int64_t left = 1;
-
-    add_labelled(&l, &rows);
-    ck_ok(link_store_each_whole(l.s, is_nth_labelled, &whole));
-    ck_assert_uint_eq(whole, LABELLED);
-    ck_ok(link_store_each_in(l.s, &rows, visit_labelled, &ranged));
-    ck_assert_uint_eq(ranged, LABELLED);
-    ck_ok(link_store_each(l.s, is_in, &in));
-    ck_assert_uint_eq(in, LABELLED - 1);
-    ck_ok(link_store_verify(l.s, 7, &count));
-    ck_assert_uint_eq(count, LABELLED);
-    ck_ok(link_store_forget(l.s, 9, &rows, true));
-    ck_ok(db_number(l.d, "SELECT count(*) FROM link_list", &left));
-    ck_assert_int_eq(left, 0);
-    done(&l);
 }
 
 /* A row is also a message to others, which must not be too long. */

@@ -32,23 +32,6 @@ static void comes_back(const struct page_meta *in, const struct page_meta *want)
     buf_fini(&packed);
 }
 
-TEST(it_comes_back_as_it_went_in)
-{
-    struct page_meta m = {.description = bytes_of_str("what"),
-                          .h1 = bytes_of_str("One"),
-                          .robots = bytes_of_str("noindex"),
-                          .canonical = bytes_of_str("http://h/"),
-                          .is_html = true,
-                          .hreflang = 300,
-                          .words = UINT64_C(1) << 40};
-
-    comes_back(&m, &m);
-    m = (struct page_meta){.is_html = true};
-    comes_back(&m, &m);
-    m = (struct page_meta){.robots = bytes_of_str("none")};
-    comes_back(&m, &m);
-}
-
 TEST(texts_are_cut_and_a_long_url_is_none)
 {
     static char text[PAGE_CANONICAL_MOST + 1];

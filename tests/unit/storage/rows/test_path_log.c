@@ -51,54 +51,6 @@ static void add(uint64_t from, bool on_level, uint64_t a, uint64_t b,
 
 FIXTURE(begin, end);
 
-TEST(each_path_comes_back_once_in_order_of_pages)
-{
-    static const struct path want[] = {
-        {9, 3, false}, {9, 8, false}, {9, 1000, false},
-        {2, 5, true},  {9, 77, true}, {9, UINT32_MAX, true},
-    };
-    struct paths p = {.n = 0};
-    uint64_t at = 0;
-
-    add(9, false, 1000, 3, 8);
-    add(2, true, 5, 5, 5);
-    add(9, true, 77, UINT32_MAX, 77);
-    ck_assert_int_eq(path_log_each(l, &at, 10, add_path, &p), STATUS_NOT_FOUND);
-    ck_assert_uint_eq(at, 3);
-    ck_assert_uint_eq(p.n, 6);
-    for (size_t i = 0; i < p.n; i++) {
-        ck_assert_uint_eq(p.at[i].from, want[i].from);
-        ck_assert_uint_eq(p.at[i].to, want[i].to);
-        ck_assert(p.at[i].on_level == want[i].on_level);
-    }
-}
-
-TEST(rows_are_read_in_parts_and_numbered_on_after_a_restart)
-{
-    struct paths p = {.n = 0};
-    uint64_t at = 0, none[1];
-
-    ck_assert_uint_eq(path_log_last(l), 0);
-    ck_ok(path_log_add(l, 1, false, none, 0));
-    ck_assert_uint_eq(path_log_last(l), 0); /* a page without links */
-    for (uint64_t from = 1; from <= 5; from++)
-        add(from, false, 10, 20, 30);
-    ck_assert_uint_eq(path_log_last(l), 5);
-    path_log_close(l);
-    ck_ok(path_log_open(&l, d));
-    ck_assert_uint_eq(path_log_last(l), 5);
-    add(6, false, 10, 20, 30);
-    ck_ok(path_log_each(l, &at, 4, add_path, &p));
-    ck_assert_uint_eq(at, 4);
-    ck_assert_uint_eq(p.n, 12);
-    ck_ok(path_log_each(l, &at, 2, add_path, &p));
-    ck_assert_uint_eq(at, 6);
-    ck_assert_uint_eq(p.at[15].from, 6);
-    ck_assert_int_eq(path_log_each(l, &at, 2, add_path, &p), STATUS_NOT_FOUND);
-    ck_assert_uint_eq(at, 6);
-    ck_assert_uint_eq(p.n, 18);
-}
-
 /* Two octets a link, mostly. */
 TEST(ids_near_each_other_take_an_octet_each)
 {

@@ -39,95 +39,7 @@ static void put_all(void)
         ck_ok(refresh_store_put(s, &rows[i * 3 % ROWS]));
 }
 
-struct visits {
-    size_t n, next[ROWS], most;
-    size_t from;
-};
-
-static bool same_row(const struct refresh_row *a, const struct refresh_row *b)
-{
-    return a->queue == b->queue && a->due_ms == b->due_ms && a->url == b->url &&
-           a->seq == b->seq && a->at_ms == b->at_ms && a->tries == b->tries &&
-           a->absent == b->absent && a->known == b->known;
-}
-
-static bool visit(void *ctx, const struct refresh_row *row)
-{
-    struct visits *v = ctx;
-
-    ck_assert_uint_lt(v->from + v->n, ROWS);
-    ck_assert(same_row(row, &rows[v->from + v->n]));
-    return ++v->n < v->most;
-}
-
-static size_t each(const struct refresh_row *after, size_t from, size_t most)
-{
-    struct visits v = {.from = from, .most = most};
-
-    ck_ok(refresh_store_each(s, after, visit, &v));
-    return v.n;
-}
-
 FIXTURE(start, end);
-
-TEST(rows_come_in_order_behind_any_of_them)
-{
-    struct refresh_row none = {.queue = 0};
-
-    ck_assert_uint_eq(each(&none, 0, 9), 0);
-    put_all();
-    ck_assert_uint_eq(each(&none, 0, 9), ROWS);
-    ck_assert_uint_eq(each(&none, 0, 1), 1);
-    ck_assert_uint_eq(each(&none, 0, ROWS), ROWS);
-    for (size_t i = 0; i < ROWS; i++)
-        ck_assert_uint_eq(each(&rows[i], i + 1, 9), ROWS - i - 1);
-    none.queue = 2; /* those of this queue and later ones */
-    ck_assert_uint_eq(each(&none, 0, 9), ROWS);
-    none.queue = 3;
-    ck_assert_uint_eq(each(&none, 3, 9), ROWS - 3);
-    none.queue = 4;
-    ck_assert_uint_eq(each(&none, 4, 9), ROWS - 4);
-    /* with a date the place is a moment, even if no URL has it */
-    none = (struct refresh_row){.queue = 2, .due_ms = 7};
-    ck_assert_uint_eq(each(&none, 1, 9), ROWS - 1);
-}
-
-static void visit_queue(void *ctx, const struct refresh_row *row)
-{
-    static const size_t first[] = {0, 3, 4};
-    size_t *n = ctx;
-
-    ck_assert_uint_lt(*n, 3);
-    ck_assert(same_row(row, &rows[first[*n]]));
-    ++*n;
-}
-
-TEST(each_queue_has_its_first_date)
-{
-    size_t n = 0;
-
-    put_all();
-    ck_ok(refresh_store_each_queue(s, visit_queue, &n));
-    ck_assert_uint_eq(n, 3);
-}
-
-TEST(a_row_is_dropped_under_its_own_date_alone)
-{
-    struct refresh_row other = rows[1];
-    struct visits v = {.from = 2, .most = 9};
-
-    put_all();
-    other.due_ms++;
-    ck_assert_int_eq(refresh_store_drop(s, &other), STATUS_DAMAGED);
-    other = rows[1];
-    other.queue++;
-    ck_assert_int_eq(refresh_store_drop(s, &other), STATUS_DAMAGED);
-    ck_assert_uint_eq(each(&rows[0], 1, 9), ROWS - 1);
-    ck_ok(refresh_store_drop(s, &rows[1]));
-    ck_assert_int_eq(refresh_store_drop(s, &rows[1]), STATUS_DAMAGED);
-    ck_ok(refresh_store_each(s, &rows[0], visit, &v));
-    ck_assert_uint_eq(v.n, ROWS - 2);
-}
 
 static bool any(void *ctx, const struct refresh_row *row)
 {
@@ -167,30 +79,4 @@ TEST(rows_that_cannot_be_are_damage)
         db_rollback(d);
     }
     ck_ok(refresh_store_each(s, &none, any, NULL));
-}
-
-static void work(void *ctx)
-{
-    const struct refresh_row none = {.queue = 0};
-    struct refresh_store *mine = NULL;
-    size_t n = 0;
-
-    (void)ctx;
-    TELLS(refresh_store_drop(s, &rows[1]));
-    TELLS(refresh_store_put(s, &rows[1]));
-    TELLS(refresh_store_each(s, &none, any, NULL));
-    TELLS(refresh_store_each_queue(s, visit_queue, &n));
-    TELLS(refresh_store_open(&mine, d));
-    refresh_store_close(mine);
-}
-
-TEST(a_statement_that_fails_is_told)
-{
-    uint64_t n = 0;
-
-    do {
-        ck_ok(db_exec(d, "DELETE FROM refresh"));
-        put_all();
-    } while (step_fault_at(++n, work, NULL));
-    ck_assert_uint_gt(n, 10);
 }

@@ -65,25 +65,3 @@ TEST(a_record_that_cannot_be_is_damage)
                      " printf('%.*c', 101, 'x')"));
     ck_assert_int_eq(revisit_store_get(s, 7, &to, &text), STATUS_LIMIT);
 }
-
-static void work(void *ctx)
-{
-    struct revisit_store *mine = NULL;
-    struct record_name to = {bytes_of_str("http://c.test/"), 5};
-
-    (void)ctx;
-    TELLS(revisit_store_set(s, 9, &to));
-    TELLS(revisit_store_get(s, 9, &to, &text));
-    TELLS(revisit_store_open(&mine, d));
-    revisit_store_close(mine);
-}
-
-TEST(a_statement_that_fails_is_told)
-{
-    uint64_t n = 0;
-
-    do {
-        ck_ok(db_exec(d, "DELETE FROM revisit"));
-    } while (step_fault_at(++n, work, NULL));
-    ck_assert_uint_eq(n, 5); /* four can fail */
-}

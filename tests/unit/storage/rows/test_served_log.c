@@ -92,35 +92,6 @@ static void expect_counts(uint64_t updates, uint64_t leases,
 
 FIXTURE(begin, end);
 
-TEST(rows_of_both_logs_share_one_numbering_that_goes_on)
-{
-    ck_assert_uint_eq(update(7, 100, "a"), 1);
-    ck_assert_uint_eq(lease(7, 5, 9), 2);
-    ck_assert_uint_eq(update(8, 0, ""), 3);
-    ck_assert_uint_eq(lease(8, 6, 6), 4);
-    expect_counts(2, 2, 2, 2);
-    expect_logs("u1 7 100 1;u3 8 0 3;l2 7 5 9;l4 8 6 6;");
-    reopen();
-    ck_assert_uint_eq(update(9, 1, ""), 5);
-    expect_logs("u1 7 100 1;u3 8 0 3;u5 9 1 5;l2 7 5 9;l4 8 6 6;");
-}
-
-TEST(metadata_is_read_by_its_update)
-{
-    struct buf out;
-
-    buf_init(&out, 1024);
-    (void)update(7, 100, "first");
-    (void)lease(7, 5, 9);
-    (void)update(7, 200, "");
-    ck_ok(served_log_metadata(l, 1, &out));
-    ck_ok(served_log_metadata(l, 3, &out));
-    ck_assert_str_eq(buf_str(&out), "first");
-    ck_assert_int_eq(served_log_metadata(l, 2, &out), STATUS_DAMAGED);
-    ck_assert_int_eq(served_log_metadata(l, 4, &out), STATUS_DAMAGED);
-    buf_fini(&out);
-}
-
 /* ---- sweeps ---- */
 
 static bool keep_even_update(void *ctx, const struct served_update_row *u)
@@ -176,59 +147,6 @@ TEST(a_sweep_moves_what_counts_to_the_end_and_drops_the_rest)
     (void)update(6, 1, "");
     expect_counts(3, 2, 1, 0);
     buf_fini(&out);
-}
-
-TEST(a_sweep_of_nothing_drops_nothing)
-{
-    ck_ok(served_log_sweep_updates(l, 9, &keep));
-    ck_ok(served_log_sweep_leases(l, 9, &keep));
-    expect_counts(0, 0, 0, 0);
-}
-
-/* ---- queues ---- */
-
-static void add_queue(void *ctx, uint32_t queue,
-                      const struct served_queue_row *q)
-{
-    size_t at = strlen(text);
-
-    (void)ctx;
-    snprintf(text + at, sizeof text - at,
-             "%u: %" PRIu64 " %d %" PRId64 " %" PRId64 " %u %" PRId64
-             " %" PRIu64 ";",
-             queue, q->removed_upto, q->gone, q->delay_ms, q->blocked_until_ms,
-             q->completed_most, q->served_ms, q->completed);
-}
-
-static void expect_queues(const char *want)
-{
-    text[0] = '\0';
-    ck_ok(served_log_each_queue(l, add_queue, NULL));
-    ck_assert_str_eq(text, want);
-}
-
-TEST(the_settings_of_a_queue_are_those_set_last)
-{
-    const struct served_queue_row all = {3, true, 250, 17, 9, 21, 5};
-    const struct served_queue_row none = {.delay_ms = -1};
-    uint64_t n = 9;
-
-    ck_ok(served_log_removed(l, 1, &n));
-    ck_assert_uint_eq(n, 0);
-    ck_ok(db_exec(d, "INSERT INTO url(id) VALUES(3)"));
-    ck_ok(served_log_set_queue(l, 2, &all));
-    ck_ok(served_log_set_queue(l, 1, &none));
-    expect_queues("1: 0 0 -1 0 0 0 0;2: 3 1 250 17 9 21 5;");
-    ck_ok(served_log_add_removed(l, 2, 4));
-    ck_ok(served_log_add_removed(l, 2, 5));
-    ck_ok(served_log_removed(l, 2, &n));
-    ck_assert_uint_eq(n, 9);
-    ck_ok(served_log_set_queue(l, 2, &none));
-    expect_queues("1: 0 0 -1 0 0 0 0;2: 0 0 -1 0 0 0 0;");
-    ck_ok(served_log_removed(l, 2, &n));
-    ck_assert_uint_eq(n, 9); /* their sum is no setting */
-    ck_ok(served_log_removed(l, 1, &n));
-    ck_assert_uint_eq(n, 0);
 }
 
 /* ---- damage ---- */

@@ -87,16 +87,6 @@ static void set_all(void)
 
 FIXTURE(start, end);
 
-TEST(rows_come_back_as_they_were_last_and_removed_ones_do_not)
-{
-    ck_assert_uint_eq(ids(), 0);
-    set_all();
-    ck_assert_uint_eq(ids(), 1 << 1 | 1 << 2 | 1 << 3);
-    ck_ok(trap_store_remove(s, 2));
-    ck_ok(trap_store_remove(s, 99));
-    ck_assert_uint_eq(ids(), 1 << 1 | 1 << 3);
-}
-
 static void any(void *ctx, const struct trap_row *row)
 {
     (void)ctx, (void)row;
@@ -130,27 +120,4 @@ TEST(rows_that_cannot_be_are_damage)
         db_rollback(d);
     }
     ck_assert_uint_eq(ids(), 1 << 1 | 1 << 2 | 1 << 3);
-}
-
-static void work(void *ctx)
-{
-    struct trap_row row = nth(1);
-    struct trap_store *mine = NULL;
-
-    (void)ctx;
-    TELLS(trap_store_set(s, &row));
-    TELLS(trap_store_remove(s, 9));
-    TELLS(trap_store_each(s, any, NULL));
-    TELLS(trap_store_open(&mine, d));
-    trap_store_close(mine);
-}
-
-TEST(a_statement_that_fails_is_told)
-{
-    uint64_t n = 0;
-
-    set_all();
-    while (step_fault_at(++n, work, NULL))
-        ;
-    ck_assert_uint_gt(n, 5);
 }
