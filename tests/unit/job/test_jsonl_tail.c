@@ -59,19 +59,6 @@ static void refused(const char *content)
                      STATUS_FORMAT);
 }
 
-TEST(it_goes_on_behind_the_last_whole_line)
-{
-    static const char torn[] = "{\"seq\": 5, \"url\": \"http://a/5\"}";
-
-    goes_on("", "", 0, 0);
-    goes_on(LINE(1), "", 0, 1);
-    goes_on(LINE(1) LINE(2) LINE(4), "", 0, 4);
-    for (size_t n = 1; n < sizeof torn; n++) {
-        goes_on(LINE(1) LINE(4), torn, n, 4);
-        goes_on("", torn, n, 0);
-    }
-}
-
 TEST(zeros_of_a_power_cut_are_cut_with_all_that_follows)
 {
     goes_on(LINE(1), "{\"seq\": 2\0\0\0\0\0\n" LINE(4) LINE(5),
@@ -79,14 +66,6 @@ TEST(zeros_of_a_power_cut_are_cut_with_all_that_follows)
     goes_on(LINE(1) LINE(2), "\0\0\0\n" LINE(5), 4 + sizeof(LINE(5)) - 1, 2);
     goes_on("", "\0\n" LINE(4) "\0\n" LINE(5), 4 + sizeof(LINE(4) LINE(5)) - 1,
             0);
-}
-
-TEST(zeros_of_a_power_cut_are_cut)
-{
-    goes_on(LINE(1), "\0\0\0\0", 4, 1);
-    goes_on(LINE(1), "{\"seq\": 2\0\0\0", 12, 1);
-    goes_on(LINE(1), "{\"seq\0\0\0\0\n{\"seq\": 4, \0\0\n{\"s", 27, 1);
-    goes_on("", "\0\0\0\0", 4, 0);
 }
 
 TEST(lines_the_store_has_lost_are_cut_behind_one_it_has)

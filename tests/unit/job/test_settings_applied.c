@@ -80,24 +80,6 @@ static bool was_known(struct crawl_settings *was)
 
 FIXTURE(setup, teardown);
 
-TEST(what_was_in_force_is_read_back_with_the_secrets_of_now)
-{
-    struct crawl_settings was;
-
-    set("delay", "3s");
-    set("cookie", "old=1");
-    ck_ok(settings_note_first(e, &s, c.form));
-    reopen();
-    set("delay", "5s");
-    set("exclude", "/x");
-    set("cookie", "new=2");
-    ck_assert(was_known(&was));
-    ck_assert_int_eq(was.delay_ms, 3000);
-    ck_assert_uint_eq(was.exclude.count, 0);
-    ck_assert_str_eq(was.cookie, "new=2");
-    settings_fini(&was);
-}
-
 TEST(no_secret_is_noted)
 {
     struct buf text;
@@ -150,21 +132,6 @@ TEST(a_store_without_a_note_or_with_one_that_cannot_be_read_is_asked_again)
     settings_fini(&was);
 }
 
-TEST_LOOP(another_form_of_urls_is_noticed_and_what_is_queued_is_asked_again, 0,
-          4)
-{
-    static const char *const change[][2] = {{"drop-params", "sid"},
-                                            {"drop-tracking", "true"},
-                                            {"drop-empty-params", "true"},
-                                            {"sort-query", "true"}};
-
-    ck_ok(settings_note_first(e, &s, c.form));
-    ck_assert(!rechecks());
-    set(change[_i][0], change[_i][1]);
-    reopen();
-    ck_assert(rechecks());
-}
-
 static void write_rules(const char *path, const char *text)
 {
     ck_ok(file_replace(path, bytes_of_str(text)));
@@ -185,18 +152,4 @@ TEST(a_changed_file_of_rules_is_another_form)
     write_rules(path, "/a/ /c/\n");
     reopen();
     ck_assert(rechecks());
-}
-
-/* A release that knew only --drop-params noted no form. */
-TEST(a_store_without_a_form_has_that_of_its_settings)
-{
-    struct buf text;
-
-    set("drop-params", "sid");
-    reopen();
-    buf_init(&text, 1 << 20);
-    settings_to_yaml(&s, &text);
-    ck_ok(e->ops->set_meta(e, "settings", buf_bytes(&text)));
-    buf_fini(&text);
-    ck_assert(!rechecks());
 }

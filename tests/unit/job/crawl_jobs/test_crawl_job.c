@@ -50,15 +50,6 @@ TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
     refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_PAUSE, "b", NULL);
 }
 
-TEST(it_may_begin_with_nothing)
-{
-    does(CRAWLS_CREATE, "a", "{'settings': {" QUICK "}}");
-    becomes("a", CRAWLS_WAITING);
-    does(CRAWLS_SEED, "a", "{'urls': ['" SEED "']}");
-    becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
-}
-
 TEST(several_run_side_by_side)
 {
     struct crawls_view *all;
@@ -108,66 +99,6 @@ TEST(all_together_have_so_much_memory_and_so_many_threads)
     ck_assert_int_ne(look("b").state, CRAWLS_FAILED);
     refuses(STATUS_BUSY, "memory", CRAWLS_CREATE, "c",
             "{'settings': {" QUICK "}}");
-}
-
-TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
-{
-    create("a");
-    becomes("a", CRAWLS_WAITING);
-    does(CRAWLS_PAUSE, "a", NULL);
-    does(CRAWLS_SEED, "a", "{'urls': ['" SEED "x']}");
-    becomes("a", CRAWLS_PAUSED);
-    restart();
-    becomes("a", CRAWLS_PAUSED);
-    ck_assert_uint_eq(look("a").stats.engine.queued, 1);
-    does(CRAWLS_SEED, "a", "{'urls': ['" SEED "y']}");
-    while (look("a").stats.engine.queued != 2) /* it has its turns */
-        usleep(5000);
-    ck_assert_uint_eq(look("a").stats.requests, 0);
-    does(CRAWLS_UNPAUSE, "a", NULL);
-    becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 3);
-    restart();
-    becomes("a", CRAWLS_WAITING);
-}
-
-TEST(stopped_it_lets_its_directory_go_and_stays_so_over_a_restart)
-{
-    long holder = -1;
-
-    create("a");
-    ck_ok(file_lock_holder(in_dir("crawls/a/lock"), &holder));
-    ck_assert_int_eq(holder, getpid());
-    does(CRAWLS_STOP, "a", NULL);
-    ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
-    ck_assert_int_eq(look("a").end, CRAWL_INTERRUPTED);
-    ck_ok(file_lock_holder(in_dir("crawls/a/lock"), &holder));
-    ck_assert_int_eq(holder, 0);
-    refuses(STATUS_CLOSED, "resume it", CRAWLS_PAUSE, "a", NULL);
-    refuses(STATUS_CLOSED, "resume it", CRAWLS_SEED, "a", "{'urls': []}");
-    restart();
-    ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
-    ck_assert_uint_eq(look("a").stats.engine.urls, 1);
-    does(CRAWLS_STOP, "a", NULL);
-    does(CRAWLS_RESUME, "a", NULL);
-    becomes("a", CRAWLS_WAITING);
-    refuses(STATUS_BUSY, "the crawl is waiting", CRAWLS_RESUME, "a", NULL);
-}
-
-TEST(deleted_it_is_gone_with_its_directory)
-{
-    create("a");
-    create("b");
-    does(CRAWLS_STOP, "b", NULL);
-    does(CRAWLS_DELETE, "a", NULL);
-    ck_assert_int_eq(json_integer_value(json_object_get(answer, "deleted")), 1);
-    does(CRAWLS_DELETE, "b", NULL);
-    ck_assert(!crawls_has(crawls, bytes_of_str("a")));
-    ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
-    ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
-    refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_DELETE, "a", NULL);
-    create("a");
-    becomes("a", CRAWLS_WAITING);
 }
 
 struct deleting {
@@ -245,17 +176,6 @@ TEST(what_a_crash_left_of_a_deletion_is_removed)
     open_them();
     ck_assert(!crawls_has(crawls, bytes_of_str("a")));
     ck_assert_int_ne(access(in_dir("crawls/.a.gone"), F_OK), 0);
-}
-
-TEST(a_limit_stops_it_and_a_higher_one_lets_it_go_on)
-{
-    does(CRAWLS_CREATE, "a",
-         "{'seeds': ['" SEED "'], 'settings': {" QUICK ", 'time': '1ms'}}");
-    becomes("a", CRAWLS_STOPPED);
-    ck_assert_int_eq(look("a").end, CRAWL_TIME);
-    does(CRAWLS_SET_SETTINGS, "a", "{'time': 'none'}");
-    does(CRAWLS_RESUME, "a", NULL);
-    becomes("a", CRAWLS_WAITING);
 }
 
 TEST(one_that_is_damaged_stops_alone)

@@ -136,16 +136,6 @@ TEST(a_changed_file_changes_the_crawl_and_adds_its_seeds)
     ck_assert_str_eq(json_string_value(setting("news", "user-agent")), "new/1");
 }
 
-TEST(what_was_changed_through_the_service_outlives_an_unchanged_file)
-{
-    restart_with(YAML "delay: 0\n");
-    does(CRAWLS_SET_SETTINGS, "news", "{'delay': '7s'}");
-    restart_with(YAML "delay: 0\n");
-    ck_assert_str_eq(json_string_value(setting("news", "delay")), "7s");
-    restart_with(YAML "delay: 2s\n");
-    ck_assert_str_eq(json_string_value(setting("news", "delay")), "2s");
-}
-
 TEST(a_changed_file_leaves_what_it_said_before_to_the_service)
 {
     restart_with(YAML "delay: 1s\ndepth: 2\nexclude: [/a/]\n");

@@ -143,46 +143,6 @@ TEST(files_of_clients_are_inside_the_service)
     ck_assert_uint_gt(size, 0);
 }
 
-/* Returns what the last change reported of the setting `name`. */
-static const char *changed(const char *name, const char *when)
-{
-    const json_t *c;
-    size_t i;
-
-    json_array_foreach(json_object_get(answer, "changed"), i, c)
-    {
-        if (strcmp(json_string_value(json_object_get(c, "name")), name) == 0)
-            return json_string_value(json_object_get(c, when));
-    }
-    return NULL;
-}
-
-TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
-{
-    create("a");
-    becomes("a", CRAWLS_WAITING);
-    does(CRAWLS_SET_SETTINGS, "a",
-         "{'delay': '90s', 'exclude': ['/no/'], 'scope': 'any', 'limit': "
-         "1000, 'limit-rate': '1M'}");
-    /* 90s also raises --max-delay, which nobody had set. */
-    ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 6);
-    ck_assert_str_eq(changed("scope", "before"), "host");
-    ck_assert_str_eq(changed("scope", "after"), "any");
-    does(CRAWLS_SET_SETTINGS, "a", "{'delay': '90s'}");
-    ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 0);
-    does(CRAWLS_SET_SETTINGS, "a", "{'delay': '0'}");
-    does(CRAWLS_SEED, "a",
-         "{'urls': ['http://127.0.0.2:1/no/1', 'http://127.0.0.3:1/yes']}");
-    becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 3);
-    restart();
-    becomes("a", CRAWLS_WAITING);
-    ck_assert_str_eq(json_string_value(setting("a", "scope")), "any");
-    does(CRAWLS_SEED, "a", "{'urls': ['http://127.0.0.4:1/no/2']}");
-    becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 4);
-}
-
 /* Its host does not respond and is asked again in an hour. */
 #define REFUSING "http://127.0.0.1:2/"
 #define PATIENT  "'retry-delay': '1h', 'max-delay': '2h', 'delay': 0, 'tries': 3"
@@ -205,17 +165,4 @@ TEST(a_crawl_gives_up_only_where_it_is_told_to)
     does(CRAWLS_SET_SETTINGS, "untold", "{'give-up': '300ms'}");
     becomes("untold", CRAWLS_STOPPED);
     ck_assert_int_eq(look("untold").end, CRAWL_GAVE_UP);
-}
-
-TEST(other_settings_change_when_it_is_stopped)
-{
-    create("a");
-    refuses(STATUS_BUSY, "user-agent: it cannot change while",
-            CRAWLS_SET_SETTINGS, "a", "{'user-agent': 'me/1'}");
-    does(CRAWLS_STOP, "a", NULL);
-    does(CRAWLS_SET_SETTINGS, "a", "{'user-agent': 'me/1'}");
-    refuses(STATUS_ARG, "queue-key: it is fixed", CRAWLS_SET_SETTINGS, "a",
-            "{'queue-key': 'domain'}");
-    does(CRAWLS_RESUME, "a", NULL);
-    ck_assert_str_eq(json_string_value(setting("a", "user-agent")), "me/1");
 }

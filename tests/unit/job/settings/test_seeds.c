@@ -75,28 +75,10 @@ TEST(reads_one_a_line_in_canonical_form)
     ck_assert_uint_eq(seeds.bad, 0);
 }
 
-TEST(blank_lines_and_comments_are_skipped)
-{
-    reads("# all of it\n\n   \t\n  # also\nhttp://a/ # behind\n"
-          "http://b/\t#tab\n  http://c/  \n#\n",
-          "http://a/\nhttp://b/\nhttp://c/\n", "");
-}
-
-TEST(a_fragment_is_no_comment)
-{
-    reads("http://a/x#y\nhttp://a/#\n", "http://a/x\nhttp://a/\n", "");
-}
-
 TEST(crlf_and_a_byte_order_mark_are_tolerated)
 {
     reads("\xef\xbb\xbfhttp://a/\r\n\r\nhttp://b/\r\n",
           "http://a/\nhttp://b/\n", "");
-}
-
-TEST(nothing_is_nothing)
-{
-    ck_ok(read_text("", 0));
-    ck_assert_uint_eq(seeds.good + seeds.bad, 0);
 }
 
 TEST(a_bad_seed_is_named_with_its_line_and_the_rest_go_on)
@@ -246,27 +228,6 @@ TEST(operands_come_before_the_file)
                            "file or directory\n");
     ck_assert_int_eq(seeds_all(&seeds, &operands, "/tmp"), STATUS_IO);
     option_list_free(&operands);
-}
-
-static enum status refuse(void *ctx, struct bytes text, const char *why)
-{
-    (void)ctx;
-    buf_add_str(&got, "! ");
-    buf_add_bytes(&got, text);
-    buf_addf(&got, ": %s\n", why);
-    return STATUS_OK;
-}
-
-TEST(who_asks_is_told_of_bad_seeds_in_their_place)
-{
-    seeds.refuse = refuse;
-    reads("http://a/\nexample.org\nhttp://b/\n",
-          "http://a/\n"
-          "! example.org: no http:// or https:// before it; did you mean "
-          "https://example.org/?\n"
-          "http://b/\n",
-          "");
-    ck_assert_uint_eq(seeds.bad, 1);
 }
 
 TEST(the_examples_hold_no_bad_seed)
