@@ -4,7 +4,6 @@
  * also in Kafka (cluster/shard.h).
  */
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,13 +176,14 @@ static enum status take_run_options(struct part *p, char **options)
 
 static void name_worker(struct part *p, const char *dir)
 {
-    char host[128] = "", path[PATH_MAX];
+    char host[128] = "", *path = realpath(dir, NULL);
     int n = -1;
 
-    if (gethostname(host, sizeof host - 1) == 0 && realpath(dir, path) != NULL)
+    if (gethostname(host, sizeof host - 1) == 0 && path != NULL)
         n = snprintf(p->worker, sizeof p->worker, "%s:%s", host, path);
     if (n < 0 || (size_t)n >= sizeof p->worker)
         p->worker[0] = '\0';
+    free(path);
 }
 
 int cmd_shard(int argc, char **argv)
