@@ -82,3 +82,16 @@ TEST(the_number_of_domains_is_nearly_exact_and_never_shrinks)
         (void)source_bits_add(&s, hash(i));
     ck_assert_uint_eq(source_bits_count(&s), SOURCES_MOST);
 }
+
+TEST(a_union_has_the_domains_of_both)
+{
+    struct source_bits a = {{0}}, b = {{0}}, both = {{0}};
+
+    for (uint64_t i = 0; i < 40; i++) {
+        (void)source_bits_add(i % 3 == 0 ? &a : &b, hash(i));
+        (void)source_bits_add(&both, hash(i));
+    }
+    ck_assert(source_bits_join(&a, &b));
+    ck_assert(!source_bits_join(&a, &b));
+    ck_assert_mem_eq(&a, &both, sizeof a);
+}

@@ -65,22 +65,6 @@ static void is_out(struct scope *s, const char *text)
 
 /* ---- modes ---- */
 
-TEST(scope_host_is_the_same_host_and_port)
-{
-    struct scope *s = scope_of(SCOPE_HOST);
-
-    seed(s, "http://a.example.org/deep/page");
-    seed(s, "http://b.example.org:8080/");
-    is_in(s, "http://a.example.org/");
-    is_in(s, "http://b.example.org:8080/x");
-    is_out(s, "http://b.example.org/");
-    is_out(s, "http://a.example.org:8080/");
-    is_out(s, "http://www.a.example.org/");
-    is_out(s, "http://example.org/");
-    ck_assert_str_eq(ask(s, "http://example.org/", 1).rule, "scope: host");
-    scope_free(s);
-}
-
 TEST(http_and_https_on_their_own_ports_are_one_place)
 {
     struct scope *s = scope_of(SCOPE_HOST);
@@ -147,38 +131,6 @@ TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
     s = scope_of(SCOPE_SEED);
     ck_assert_int_eq(ask_listing(s, "http://a.example/s.xml", 1).reason,
                      REASON_SCOPE);
-    scope_free(s);
-}
-
-TEST(a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded)
-{
-    const char *include = "/articles/", *exclude = "secret";
-    struct scope_options o = {.mode = SCOPE_SEED,
-                              .depth = 1,
-                              .max_url_length = 30,
-                              .include = &include,
-                              .include_count = 1,
-                              .exclude = &exclude,
-                              .exclude_count = 1,
-                              .embedded = 1U << EMBEDDED};
-    struct scope *s = NULL;
-
-    ck_ok(scope_new(&s, &o, NULL));
-    ck_assert(scope_embeds(s, EMBEDDED));
-    ck_assert(!scope_embeds(s, LISTING));
-    ck_assert(!scope_embeds(s, 32 + EMBEDDED));
-    ck_assert(ask_kind(s, "http://cdn.example/i.png", 9, EMBEDDED).in);
-    ck_assert_int_eq(ask_kind(s, "http://cdn.example/i.png", 1, 0).reason,
-                     REASON_SCOPE);
-    ck_assert_int_eq(ask_kind(s, "http://cdn.example/i.png", 2, 0).reason,
-                     REASON_DEPTH);
-    ck_assert_int_eq(
-        ask_kind(s, "http://cdn.example/secret.png", 1, EMBEDDED).reason,
-        REASON_EXCLUDE);
-    ck_assert(ask_kind(s, "http://cdn.example/1234567.png", 1, EMBEDDED).in);
-    ck_assert_int_eq(
-        ask_kind(s, "http://cdn.example/12345678.png", 1, EMBEDDED).reason,
-        REASON_URL_LENGTH);
     scope_free(s);
 }
 
@@ -302,83 +254,7 @@ TEST(scope_prefix_is_the_directory_of_the_seed)
     scope_free(s);
 }
 
-TEST(scope_seed_takes_nothing_but_what_has_depth_zero)
-{
-    struct scope *s = scope_of(SCOPE_SEED);
-
-    seed(s, "http://a.example/");
-    ck_assert(ask(s, "http://a.example/", 0).in);
-    ck_assert(ask(s, "http://redirected.example/", 0).in);
-    is_out(s, "http://a.example/");
-    scope_free(s);
-}
-
-TEST(scope_any_takes_everything)
-{
-    struct scope *s = scope_of(SCOPE_ANY);
-
-    is_in(s, "http://nobody.example:1/");
-    scope_free(s);
-}
-
-TEST(a_seed_of_depth_zero_is_in_whatever_the_places)
-{
-    struct scope *s = scope_of(SCOPE_HOST);
-
-    ck_assert(ask(s, "http://a.example/", 0).in);
-    is_out(s, "http://a.example/");
-    scope_free(s);
-}
-
 /* ---- limits and expressions ---- */
-
-TEST(depth_and_length_are_limits_of_their_own)
-{
-    const struct scope_options o = {.mode = SCOPE_ANY,
-                                    .depth = 2,
-                                    .max_url_length = 24};
-    struct scope *s = NULL;
-    struct scope_verdict v;
-
-    ck_ok(scope_new(&s, &o, NULL));
-    ck_assert(ask(s, "http://a.example/", 2).in);
-    v = ask(s, "http://a.example/", 3);
-    ck_assert_int_eq(v.reason, REASON_DEPTH);
-    ck_assert_str_eq(v.rule, "depth");
-    ck_assert(ask(s, "http://a.example/3456789", 0).in); /* 24 octets */
-    v = ask(s, "http://a.example/34567890", 0);          /* also for seeds */
-    ck_assert_int_eq(v.reason, REASON_URL_LENGTH);
-    scope_free(s);
-}
-
-TEST(exclude_wins_over_include_and_one_include_is_enough)
-{
-    static const char *const include[] = {"/docs/", "\\.pdf$"};
-    static const char *const exclude[] = {"[?&]print=", "private"};
-    const struct scope_options o = {.mode = SCOPE_ANY,
-                                    .depth = -1,
-                                    .max_url_length = 2048,
-                                    .include = include,
-                                    .include_count = 2,
-                                    .exclude = exclude,
-                                    .exclude_count = 2};
-    struct scope *s = NULL;
-    struct scope_verdict v;
-
-    ck_ok(scope_new(&s, &o, NULL));
-    v = ask(s, "http://a.example/docs/1", 1);
-    ck_assert(v.in);
-    ck_assert_str_eq(v.rule, "include: /docs/");
-    ck_assert(ask(s, "http://a.example/x.pdf", 1).in);
-    v = ask(s, "http://a.example/x.pdf?print=1", 1);
-    ck_assert_int_eq(v.reason, REASON_EXCLUDE);
-    ck_assert_str_eq(v.rule, "exclude: [?&]print=");
-    v = ask(s, "http://a.example/docs/private", 0); /* seeds too */
-    ck_assert_int_eq(v.reason, REASON_EXCLUDE);
-    v = ask(s, "http://a.example/other", 1);
-    ck_assert_int_eq(v.reason, REASON_INCLUDE);
-    scope_free(s);
-}
 
 TEST(an_expression_that_does_not_compile_is_named_with_its_place)
 {
@@ -419,36 +295,6 @@ TEST(ours_an_expression_that_explodes_is_cut_short_and_does_not_match)
     scope_free(s);
 }
 
-/* ---- threads ---- */
-
-static void *ask_on(void *scope)
-{
-    for (int i = 0; i < 2000; i++) {
-        char text[64];
-
-        snprintf(text, sizeof text, "http://h%d.example/", i % 50);
-        (void)ask(scope, text, 1);
-    }
-    return NULL;
-}
-
-TEST(places_are_added_while_others_ask)
-{
-    struct scope *s = scope_of(SCOPE_PREFIX);
-    pthread_t asker;
-
-    ck_assert_int_eq(pthread_create(&asker, NULL, ask_on, s), 0);
-    for (int i = 0; i < 500; i++) {
-        char text[64];
-
-        snprintf(text, sizeof text, "http://h%d.example/%d/", i % 50, i);
-        seed(s, text);
-    }
-    pthread_join(asker, NULL);
-    is_in(s, "http://h49.example/499/x");
-    scope_free(s);
-}
-
 /* ---- changed settings ---- */
 
 static struct scope *scope_excluding(enum scope_mode mode, const char *re)
@@ -462,40 +308,6 @@ static struct scope *scope_excluding(enum scope_mode mode, const char *re)
 
     ck_ok(scope_new(&s, &o, NULL));
     return s;
-}
-
-TEST(other_terms_of_the_same_kind_keep_the_places)
-{
-    struct scope *s = scope_of(SCOPE_HOST);
-    struct scope *next = scope_excluding(SCOPE_HOST, "/x");
-    struct scope_verdict before;
-
-    seed(s, "http://a.example/");
-    before = ask(s, "http://b.example/", 1);
-    ck_assert(scope_has_places_of(s, next));
-    scope_become(s, next);
-    is_in(s, "http://a.example/y");
-    ck_assert_str_eq(ask(s, "http://a.example/x", 1).rule, "exclude: /x");
-    ck_assert_str_eq(before.rule, "scope: host"); /* still readable */
-    seed(s, "http://c.example/");
-    scope_become(s, scope_of(SCOPE_HOST));
-    is_in(s, "http://a.example/x");
-    is_in(s, "http://c.example/x");
-    scope_free(s);
-}
-
-TEST(other_places_are_those_it_was_given)
-{
-    struct scope *s = scope_of(SCOPE_HOST);
-    struct scope *next = scope_of(SCOPE_DOMAIN);
-
-    seed(s, "http://www.a.example/");
-    ck_assert(!scope_has_places_of(s, next));
-    seed(next, "http://www.a.example/");
-    scope_become(s, next);
-    is_in(s, "http://other.a.example/");
-    is_out(s, "http://www.b.example/");
-    scope_free(s);
 }
 
 static void *ask_for_ever(void *arg)

@@ -207,27 +207,6 @@ TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
     blocklist_close(b);
 }
 
-TEST(a_blocklist_that_comes_later_skips_what_is_queued)
-{
-    struct rig r;
-    struct blocklist *b;
-
-    rig_init(&r);
-    rig_create(&r);
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, B)), ENGINE_NEW);
-    rig_stop(&r);
-    b = block_a(&r);
-    r.o.blocklist = b;
-    rig_reopen(&r);
-    (void)rig_page(&r, NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_counter(&r, "skipped.blocklist"), 1);
-    ck_assert_uint_eq(rig_counter(&r, "fetched"), 1);
-    rig_fini(&r);
-    blocklist_close(b);
-}
-
 /* Fetches a page and lets the engine decide; returns how many are durable. */
 static uint64_t page_and_turn(struct rig *r)
 {

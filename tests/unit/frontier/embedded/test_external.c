@@ -132,48 +132,6 @@ TEST(hosts_of_one_group_are_granted_one_at_a_time)
     rig_fini(&r);
 }
 
-TEST(the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out)
-{
-    struct external_url u;
-    struct rig r;
-
-    polite(&r);
-    r.o.group = QUEUE_KEY_DOMAIN;
-    rig_create(&r);
-    rig_seed(&r, "http://a.example.com/1");
-    rig_seed(&r, "http://b.example.com/1");
-    u = grant_one(&r);
-    r.now += HOLD_S * NS_PER_S;
-    rig_turn(&r);
-    ck_assert_uint_eq(own_lease(&r), 0);
-    r.now += NS_PER_S - 1;
-    ck_assert_uint_eq(own_lease(&r), 0);
-    r.now += 1;
-    ck_assert_uint_ne(own_lease(&r), 0);
-    ck_assert_uint_ne(u.number, 0);
-    rig_fini(&r);
-}
-
-/* A list of URLs is not leased to others; its host, and its group, are as if
- * nobody had asked. */
-TEST(a_list_that_comes_first_leaves_its_group_as_it_was)
-{
-    struct engine_item map;
-    struct rig r;
-
-    polite(&r);
-    r.o.group = QUEUE_KEY_DOMAIN;
-    r.o.listings = LINK_BIT(LINK_SITEMAP);
-    rig_create(&r);
-    map = rig_item(&r, "http://a.example.com/map.xml");
-    map.kind = LINK_SITEMAP;
-    ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
-    ck_assert_uint_eq(grant_one(&r).number, 0);
-    ck_assert_uint_eq(rig_stats(&r).leased, 0);
-    ck_assert_uint_eq(own_lease(&r), 1); /* at once */
-    rig_fini(&r);
-}
-
 /* Where groups go by address, a host is looked up first. */
 TEST(a_host_without_an_address_is_granted_when_it_has_one)
 {

@@ -130,14 +130,6 @@ TEST(a_missing_emptied_or_cut_store_is_refused_and_never_made_anew)
     buf_fini(&b);
 }
 
-TEST(an_empty_directory_holds_no_crawl)
-{
-    static struct sim s;
-
-    options(&s, 0);
-    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_NOT_FOUND);
-}
-
 struct herald {
     unsigned asked;
     enum status answer;

@@ -75,22 +75,6 @@ static void link_to_three(struct rig *r)
 
 TIMEOUT(120);
 
-TEST(a_url_that_more_pages_link_to_goes_before_its_turn)
-{
-    struct order *o = make(ORDER_BEST, NULL);
-    struct rig r;
-
-    begin(&r, o);
-    link_to_three(&r);
-    fetch(&r, "/three", NULL, 0);
-    fetch(&r, "/one", NULL, 0);
-    fetch(&r, "/two", NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    rig_fini(&r);
-    order_free(o);
-}
-
 TEST(what_was_raised_goes_first_after_a_kill_too)
 {
     struct order *o = make(ORDER_BEST, NULL);

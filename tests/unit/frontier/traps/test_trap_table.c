@@ -184,17 +184,6 @@ TEST(pages_with_new_texts_count_a_thirty_second)
     teardown(&g);
 }
 
-TEST(texts_that_come_round_are_known)
-{
-    struct rig g;
-
-    setup(&g);
-    for (unsigned i = 0; i < 400 && g.found == 0; i++)
-        page(&g, "/cal?m=1", "/cal?m=2", 1 + i % 168);
-    ck_assert_uint_eq(g.found, 1);
-    teardown(&g);
-}
-
 TEST(leaves_alone_are_never_a_trap_unless_their_body_is_one)
 {
     struct rig g;
@@ -208,17 +197,6 @@ TEST(leaves_alone_are_never_a_trap_unless_their_body_is_one)
     ck_assert_uint_eq(g.found, 1);
     ck_assert_uint_eq(g.rule, TRAP_SAME_BODY);
     ck_assert(is_trap(&g, "/thread/9"));
-    teardown(&g);
-}
-
-TEST(another_body_begins_anew)
-{
-    struct rig g;
-
-    setup(&g);
-    for (unsigned i = 0; i < 100; i++)
-        page_on(&g, HOST, "/mirror/a", NULL, 1, 1 + i / 9);
-    ck_assert_uint_eq(g.found, 0);
     teardown(&g);
 }
 
@@ -333,31 +311,6 @@ TEST(orders_that_change_nothing_are_a_trap_and_others_are_none)
     teardown(&g);
 }
 
-TEST(one_url_stands_for_all_spellings_of_a_page)
-{
-    struct rig g;
-
-    setup(&g);
-    both_orders(&g, 0, 10, true);
-    ck_assert_uint_eq(g.found, 1);
-    ck_assert(!is_new_trap(&g, HOST, "/x?a=3&b=4", true));
-    ck_assert(is_new_trap(&g, HOST, "/x?b=4&a=3", true));
-    ck_assert(is_new_trap(&g, HOST, "/x?b=4&a=3&a=3", true));
-    ck_assert(!is_new_trap(&g, HOST, "/x?b=3&a=4", true)); /* another page */
-    ck_assert(is_trap(&g, "/x?b=4&a=3"));  /* also if it was queued before */
-    ck_assert(!is_trap(&g, "/x?a=3&b=4")); /* its turn comes */
-    ck_assert(is_trap(&g, "/x?b=2&a=7"));  /* fetched before it was a trap */
-    for (unsigned i = 0; i < 5000; i++) {
-        char path[64];
-
-        snprintf(path, sizeof path, "/x?a=%u&b=1", 1000 + i);
-        ck_assert(!is_new_trap(&g, HOST, path, true));
-        snprintf(path, sizeof path, "/x?b=1&a=%u", 1000 + i);
-        ck_assert(is_new_trap(&g, HOST, path, true));
-    }
-    teardown(&g);
-}
-
 TEST(a_session_is_told_by_the_page_without_it)
 {
     struct rig g;
@@ -418,31 +371,6 @@ static void click(struct rig *g, unsigned n, const char *to)
              'a' + (char)(n / 4 % 4), 'a' + (char)(n / 16 % 4));
     snprintf(more, sizeof more, "%s/e/", from);
     page(g, from, to != NULL ? to : more, 1);
-}
-
-TEST(filters_in_a_path_are_a_trap_as_those_in_a_query_are)
-{
-    struct rig g;
-    unsigned n = 0;
-
-    setup(&g);
-    g.piece = 77;
-    for (; g.found < 1 && n < 100; n++)
-        click(&g, n, NULL);
-    ck_assert_uint_eq(g.rule, TRAP_ORDER);
-    ck_assert(!is_trap(&g, "/f/c/d/d/"));
-    ck_assert(is_trap(&g, "/f/d/c/"));
-    ck_assert(!is_trap(&g, "/f/x/y")); /* no filters */
-    ck_assert(!is_trap(&g, "/f/y/x"));
-    for (; g.found < 2 && n < 100; n++)
-        click(&g, n, NULL);
-    ck_assert_uint_eq(g.rule, TRAP_COMBINATION);
-    ck_assert(is_trap(&g, "/f/a/b/c/d"));
-    ck_assert(!is_trap(&g, "/f/a"));
-    ck_assert(!is_trap(&g, "/f/product/a"));
-    ck_assert(!is_trap(&g, "/f/a/b?page=2"));
-    ck_assert(!is_trap(&g, "/g/a/b"));
-    teardown(&g);
 }
 
 /* The same from the root on, where a host has its other pages too: those that
@@ -551,30 +479,6 @@ TEST(combinations_that_show_something_are_none)
     }
 }
 
-/* What its pages have shown is not learnt anew. */
-TEST(a_space_of_combinations_outlives_a_restart)
-{
-    struct rig g;
-
-    setup(&g);
-    g.piece = 77;
-    for (unsigned n = 0; g.found < 1; n++)
-        combine(&g, n);
-    for (unsigned n = 0; n < 5; n++)
-        combine(&g, n);
-    flush(&g);
-    close_table(&g);
-    open_table(&g);
-    for (unsigned n = 0; n < 64 && g.found < 2; n++)
-        combine(&g, n);
-    ck_assert_uint_eq(g.found, 2);
-    flush(&g);
-    close_table(&g);
-    open_table(&g);
-    ck_assert(is_trap(&g, "/f?x&y"));
-    teardown(&g);
-}
-
 TEST(a_family_is_explained_by_every_rule_that_has_a_form)
 {
     struct trap_view v;
@@ -587,28 +491,6 @@ TEST(a_family_is_explained_by_every_rule_that_has_a_form)
     ck_assert_uint_eq(v.rule, TRAP_ORDER);
     ck_assert(!trap_table_explain(g.t, bytes_of_str(HOST),
                                   bytes_of_str("http://" HOST "/y?c&d"), &v));
-    teardown(&g);
-}
-
-/* The place of a text is that of the page that had it. */
-TEST(a_family_knows_its_latest_texts)
-{
-    struct trap_owner *o;
-    struct trap_family *f;
-    struct rig g;
-
-    setup(&g);
-    o = trap_owner_make(g.t, bytes_of_str(HOST));
-    f = trap_family_make(g.t, o, TRAP_COUNTER, bytes_of_str("form"));
-    ck_assert(!trap_family_has_text(NULL, 1));
-    for (uint32_t i = 0; i < TRAP_TAGS_MOST + 40; i++) {
-        f->pages = i;
-        ck_assert(!trap_family_has_text(f, 1000 + i));
-        trap_family_add_text(g.t, f, 1000 + i);
-        ck_assert(trap_family_has_text(f, 1000 + i));
-    }
-    for (uint32_t i = 0; i < TRAP_TAGS_MOST + 40; i++)
-        ck_assert_int_eq(trap_family_has_text(f, 1000 + i), i >= 40);
     teardown(&g);
 }
 
@@ -628,55 +510,6 @@ TEST(a_domain_that_mints_hosts_loses_only_new_ones)
     teardown(&g);
 }
 
-TEST(a_rule_that_is_off_says_nothing)
-{
-    struct rig g;
-
-    setup(&g);
-    close_table(&g);
-    g.o.threshold[TRAP_COUNTER] = 0;
-    open_table(&g);
-    months(&g, 1000, 1);
-    ck_assert_uint_eq(g.found, 0);
-    teardown(&g);
-}
-
-TEST(evidence_outlives_a_restart_at_any_page)
-{
-    for (unsigned stop = 0; stop < 11; stop++) {
-        struct rig g;
-
-        setup(&g);
-        months(&g, stop, 1);
-        flush(&g);
-        close_table(&g);
-        open_table(&g);
-        months(&g, 11 - stop, 1);
-        /* fewer than four pages are not stored */
-        ck_assert_uint_eq(g.found, stop >= 4 || stop == 0);
-        flush(&g);
-        close_table(&g);
-        open_table(&g);
-        ck_assert(trap_table_any(g.t) == (stop >= 4 || stop == 0));
-        teardown(&g);
-    }
-}
-
-TEST(a_cleared_family_leaves_the_disk)
-{
-    struct rig g;
-    int64_t rows = -1;
-
-    setup(&g);
-    months(&g, 9, 1);
-    flush(&g);
-    page(&g, "/cal?m=1", "/event/red", 1);
-    flush(&g);
-    ck_ok(db_number(g.db, "SELECT count(*) FROM trap", &rows));
-    ck_assert_int_eq(rows, 0);
-    teardown(&g);
-}
-
 TEST(a_higher_threshold_frees_and_a_lower_one_holds)
 {
     struct rig g;
@@ -692,28 +525,6 @@ TEST(a_higher_threshold_frees_and_a_lower_one_holds)
     g.o.threshold[TRAP_COUNTER] = 5;
     open_table(&g);
     ck_assert(is_trap(&g, "/cal?m=7"));
-    teardown(&g);
-}
-
-TEST(thresholds_may_change_while_it_is_open)
-{
-    struct rig g;
-
-    setup(&g);
-    months(&g, 15, 1);
-    ck_assert_uint_eq(g.found, 1);
-    g.o.threshold[TRAP_COUNTER] = 20;
-    trap_table_set(g.t, g.o.threshold);
-    ck_assert(!is_trap(&g, "/cal?m=7") && !trap_table_any(g.t));
-    g.o.threshold[TRAP_COUNTER] = 5;
-    trap_table_set(g.t, g.o.threshold);
-    ck_assert(is_trap(&g, "/cal?m=7") && trap_table_any(g.t));
-    ck_assert_uint_eq(g.found, 2);
-    trap_table_set(g.t, g.o.threshold); /* nothing new is told */
-    ck_assert_uint_eq(g.found, 2);
-    g.o.threshold[TRAP_COUNTER] = 0;
-    trap_table_set(g.t, g.o.threshold);
-    ck_assert(!is_trap(&g, "/cal?m=7"));
     teardown(&g);
 }
 
