@@ -1,13 +1,17 @@
 #!/bin/sh
 # A counter of a crawl has one name and one value wherever it is shown: this
 # compares summary, status --json, progress --json, HTTP and metrics of one
-# crawl, counter by counter, and the documents with the program's table.
+# crawl, counter by counter, and the documents with the program's table. The sums that
+# counters.md names hold.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
 tables=$(dirname "$SITE")/doc_tables
 "$tables" names >names
 [ "$(wc -l <names)" -gt 30 ] || fail "too few counters: $(cat names)"
+
+"$tables" sums | sed -n 's/.*| `\(.*\)` |$/\1/p' >sums
+[ "$(wc -l <sums)" -ge 3 ] || fail "too few sums: $(cat sums)"
 
 "$TOP/tools/doc-tables.sh" check "$tables" || fail "the documents are not those of the program"
 
@@ -108,6 +112,12 @@ for words, name in (" seen before", "duplicates"), (" out of scope", "dropped"),
     found = re.search(r"([\d,]+)" + words, said)
     n = int(found[1].replace(",", "")) if found else 0
     assert n == views["status"][name], (name, n, said)
+
+# They add up, in each view that has all of them, also while it ran.
+ran = [json.loads(l) for l in said.splitlines() if l.startswith("{")]
+for view in [views["status"], views["stopped"], views["opened"], *ran]:
+    for left, right in (line.split("=") for line in open("sums")):
+        assert eval(left, {}, view) == eval(right, {}, view), (left, right, view)
 
 # The reasons add up to what they are the reasons of.
 reasons = views["status"]["reasons"]

@@ -339,37 +339,7 @@ is_whole() {
     fail "${2:+$2: }verify says $verified: $(cat verify.out)"
 }
 
-# killed_when 'COMMAND' DIR OPTION...: the crawl begins, or goes on where it is,
-# and is killed when the command, run meanwhile, has come to its end. What is
-# left is whole. False: it was through before, with 0.
-killed_when() {
-    meanwhile=$1 dir=$2
-    shift 2
-    [ -e "$dir" ] || verified=2
-    if [ "$verified" = 2 ]; then # nothing is begun there
-        # shellcheck disable=SC2086
-        behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o "$dir" $quick "$@"
-    else
-        behind crawl.out crawl.err "$URLWEIR" resume "$dir" --progress none
-    fi
-    crawler=$!
-    eval "$meanwhile"
-    kill -KILL $crawler 2>/dev/null || :
-    status=0
-    wait $crawler || status=$?
-    [ "$status" != 0 ] || return 1
-    ended 137 "it ended before it was killed"
-    is_whole "$dir" "killed"
-}
-# Such a command: until N more requests have come, or $crawler has ended. Work is
-# counted, since a time means little work on a slow machine and all of it on a
-# fast one.
-arrive() {
-    arrived=$(($(wc -l <log) + ${1%.*}))
-    waits_for '[ "$(wc -l <log)" -ge "$arrived" ] || ! kill -0 $crawler 2>/dev/null' ||
-        fail "no more requests come: $(cat crawl.err)"
-}
-# Another one: until the server, asked before, is asked again.
+# Until the server, asked before, is asked again, or $crawler has ended.
 something_arrives() {
     logged
     arrived=$(wc -l <log)

@@ -255,6 +255,30 @@ TEST(one_that_breaks_off_has_said_what_it_could)
     rig_fini(&r);
 }
 
+TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
+{
+    struct route route = {"/s.xml",
+                          XML "X-Robots-Tag: nofollow\r\n\r\n<urlset>" LOC(
+                              "http://a.test/1") "</urlset>",
+                          .after = CLOSE};
+    struct rig r;
+    struct answers a;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 0);
+    ck_assert_int_eq(a.parts[0]->done.drops[0].reason, REASON_NOFOLLOW);
+    free_answers(&a);
+    tiny_answer(&r.server, &route,
+                XML "X-Robots-Tag: noindex\r\n\r\n<urlset>" LOC(
+                    "http://a.test/1") "</urlset>");
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
+    assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
+    free_answers(&a);
+    rig_fini(&r);
+}
+
 TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
 {
     /* "http://a.test/1\n", by gzip(1) */
