@@ -15,7 +15,6 @@ http://NAME.root.example/  the same at the root of a host
 """
 import asyncio
 import itertools
-import os
 import sys
 from html import escape
 
@@ -76,22 +75,8 @@ class Request:
 # absolute, and with the way that led there.
 
 
-def self_relative(r):
-    return r.page("Directory", "", [("d/", "down")], named=False)
-
-
 def self_canonical(r):
     return r.page("Directory", "", [("d/", "down")])
-
-
-def self_absolute(r):
-    return r.page("Directory", "", [(r.url + "d/", "down")])
-
-
-def self_crumbs(r):
-    parts = r.path.split("/")[1:-1]
-    way = [("/" + "/".join(parts[:i + 1]) + "/", p) for i, p in enumerate(parts)]
-    return r.page("Directory of " + parts[-1], "You are here:", way + [(r.url + "d/", "down")])
 
 
 # An address that any path has, with the menu of the site: relative links, which
@@ -133,20 +118,6 @@ def chosen(r):
     return "Chosen: " + ", ".join(p.split("=")[1] for p in r.params)
 
 
-def indexed(r):
-    """Drupal's facets: f[0]=red&f[1]=large, in the order of clicks."""
-    had = [p.split("=")[1] for p in r.params]
-    return [(r.url + "%sf%%5B%d%%5D=%s" % ("&" if had else "?", len(had), t.split("=")[1]),
-             t.split("=")[1]) for t in TWELVE if t.split("=")[1] not in had]
-
-
-def listed(r):
-    """Filters in one parameter, with commas."""
-    had = [v for v in r.value("tags").split(",") if v]
-    return [(r.url.split("?")[0] + "?tags=" + ",".join(had + [v]), v)
-            for v in (t.split("=")[1] for t in TWELVE) if v not in had]
-
-
 def segments(r, name):
     """Filters as segments of the path in the order of clicks: /red/large, or
     /color/red/size/large."""
@@ -169,21 +140,7 @@ def path_clicks(name=False, named=True, products=0):
     return answer
 
 
-def sorts(r):
-    """Orders and views in any sequence, each again and again."""
-    return r.page("List", "Ten things", [
-        (r.url + ("&" if r.query else "?") + p, p)
-        for p in ("sort=name", "sort=price", "dir=up", "dir=down", "view=grid", "per=ten")])
-
-
 # Calendars.
-
-
-def month(r):
-    n = int(r.value("month", "24300"))
-    at = r.url.split("?")[0]
-    return r.page("Calendar", "No events", [
-        ("%s?month=%d" % (at, n + d), "month %d" % (n + d)) for d in (-1, 1)])
 
 
 def days(r):
@@ -200,20 +157,7 @@ def days(r):
         ("%s?day=%d-%d" % (at, m, d), str(d)) for d in range(1, 29)])
 
 
-def session(r):
-    p = r.value("p", "a")
-    at = r.url.split("?")[0]
-    return r.page("Page " + p, "Of ten", [
-        ("%s?p=%s%s&sid=%08x" % (at, a, b, next(minted)), a + b) for a in "ab" for b in "abcde"])
-
-
 # Searches: results page by page for ever, and words that are added.
-
-
-def search_pages(r):
-    n = int(r.value("page", "1"))
-    return r.page("Results for lamp", "Nothing was found", [
-        ("%s?q=lamp&page=%d" % (r.url.split("?")[0], n + 1), "next")])
 
 
 def search_words(r):
@@ -226,7 +170,6 @@ def search_words(r):
 # ---- honest webs ------------------------------------------------------------
 
 KINDS = [("brand", 5), ("color", 5), ("size", 4), ("price", 4), ("stock", 2)]
-PRODUCTS = 20000 if os.environ.get("LONG") else 6000
 
 
 def fits(n, chosen):
@@ -317,27 +260,6 @@ def archive(r):
     return r.page("Archive", "", [(at + "%d/" % y, str(y)) for y in range(2010, 2020)])
 
 
-FORUMS, THREADS, PARTS = 4, 150, 6  # parts of a thread
-
-
-def forum(r):
-    """Threads of several parts, addressed by three parameters in two orders."""
-    at = "/honest/forum"
-    f, t, s = (int(r.value(n, "-1")) for n in ("f", "t", "start"))
-    if t >= 0:
-        s = max(s, 0)
-        links = [("%s?t=%d&f=%d&start=%d" % (at, t, f, k * 10), str(k)) for k in range(1, PARTS)]
-        links.append(("%s?f=%d" % (at, f), "up"))
-        return r.page("Thread " + word(f * 1000 + t), said(f * 10 ** 6 + t * 100 + s, 40), links)
-    if f >= 0:
-        s = max(s, 0)
-        links = [("%s?f=%d&t=%d" % (at, f, k), word(f * 1000 + k)) for k in range(s, s + 10)]
-        if s + 10 < THREADS:
-            links.append(("%s?f=%d&start=%d" % (at, f, s + 10), "next"))
-        return r.page("Forum " + word(f), "", links)
-    return r.page("Forums", "", [("%s?f=%d" % (at, n), word(n)) for n in range(FORUMS)])
-
-
 def documentation(r):
     """A tree of words, each page with all its neighbours and the way up."""
     at = "/honest/docs/" if r.below == 3 else "/"
@@ -350,54 +272,22 @@ def documentation(r):
         (names.index(p) + 1) * 6 ** i for i, p in enumerate(parts)), 60), links)
 
 
-def gallery(r):
-    """Pictures that have no text, only a picture each, and the next one."""
-    n = int(r.value("n", "0"))
-    links = [("/honest/gallery?n=%d" % (n + 1), "next")] if n < 999 else []
-    return r.page("Picture", '<img src="/img/%s.jpg">' % word(n), links)
-
-
 # path -> (answer, real pages)
 WEBS = {
-    "trap/self-relative/": (self_relative, 1),
     "trap/self-canonical/": (self_canonical, 1),
-    "trap/self-absolute/": (self_absolute, 1),
-    "trap/self-crumbs/": (self_crumbs, 1),
-    "trap/missing-relative/": (soft_missing, 1),
     "trap/missing-absolute/": (lambda r: soft_missing(r, False), 1),
-    "trap/two-again": (filters(lambda r: COLOURS[:2]), 3),
     "trap/three-again": (filters(lambda r: COLOURS), 7),
-    "trap/three-again-bare": (lambda r: r.page("Shop", "", [
-        (("?" + r.query + "&" if r.query else "?") + c, c) for c in COLOURS], named=False), 7),
-    "trap/twelve-clicks": (filters(not_chosen), 1),
     "trap/twelve-named": (filters(not_chosen, text=chosen), 1),
     "trap/twelve-products": (filters(not_chosen, text=chosen, products=300), 301),
-    "trap/twelve-indexed": (lambda r: r.page("Shop", "All", indexed(r)), 1),
-    "trap/twelve-commas": (lambda r: r.page("Shop", "All", listed(r)), 1),
-    "trap/path-clicks": (path_clicks(), 1),
-    "trap/path-relative": (path_clicks(named=False), 1),
     "trap/path-named": (path_clicks(name=True), 1),
-    "trap/path-products": (path_clicks(products=300), 301),
-    "trap/sorts": (sorts, 1),
-    "trap/months": (month, 1),
     "trap/days": (days, 1),
-    "trap/session": (session, 10),
-    "trap/search-pages": (search_pages, 1),
     "trap/search-words": (search_words, 1),
-    "honest/shop/list": (shop(True, PRODUCTS), PRODUCTS),
     "honest/clicks/list": (shop(False, 4000), 4000),
-    "honest/path/list": (path_shop, 2000),
     "honest/archive/": (archive, 1 + 10 + 120 + 3360),
-    "honest/forum": (forum, 1 + FORUMS * (THREADS // 10 + THREADS * PARTS)),
     "honest/docs/": (documentation, 1 + 5 + 25 + 125 + 625),
-    "honest/gallery": (gallery, 1000),
 }
 ROOTS = {
-    "trap/root-clicks": (path_clicks(), 1),
-    "trap/root-named": (path_clicks(name=True), 1),
-    "trap/root-products": (path_clicks(products=300), 301),
     "honest/root-path": (path_shop, 2000),
-    "honest/root-docs": (documentation, 1 + 5 + 25 + 125 + 625),
 }
 
 
