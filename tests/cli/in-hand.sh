@@ -1,7 +1,7 @@
 #!/bin/sh
 # A page that ends the process while it is parsed costs one try each time, and
 # fails as `stuck` when its tries are used up: it cannot kill the crawl for
-# ever. The file that names the URLs in hand may contain anything.
+# ever.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -73,25 +73,3 @@ resume known
 ended 5
 [ "$(arrivals)" = "$marked" ] || fail "asked again"
 agrees known
-
-# ---- ids that are none, files that are none -------------------------------------
-
-for junk in ids short none; do
-    rm -rf j
-    # shellcheck disable=SC2086
-    dies crawl j $one
-    python3 - j/in-hand $junk <<'PYTHON'
-import struct, sys
-head = b"urlweir in hand\n".ljust(64, b"\0")
-ids = [2**64 - 1, 2**63, 2**63 - 1, 1 << 40, 2, 1]
-junk = {"ids": head + b"".join(struct.pack("=QQQ40x", i, 7, 7) for i in ids) + b"cut",
-        "short": head[:20], "none": b"\xff" * 200000}[sys.argv[2]]
-open(sys.argv[1], "wb").write(junk)
-PYTHON
-    resume j
-    case $junk in
-    ids) ended 5 ;; # its entry for the seed says that it cannot get on
-    *) ended 0 ;;
-    esac
-    agrees j
-done

@@ -38,31 +38,6 @@ ended 0
 serve_no_more
 judge
 
-serve --hosts 10 --pages 400 --size 2000 --latency 10 --seed 92
-mark
-crawl time --time 500ms --threads 1 -c 2
-ended 3
-says crawl.err "--time"
-resume time # it is a run's
-ended 3
-resume time --time none -c 64
-ended 0
-since_mark log.part
-"$SITE" check --truth truth --log log.part >check.out || fail "$(cat check.out)"
-
-mark
-crawl quota --quota 100K -c 4
-ended 3
-says crawl.err "--quota"
-since_mark log.part
-got=$(awk -F'\t' '{ n += $8 } END { print int(n / 1024) }' log.part)
-[ "$got" -ge 60 ] && [ "$got" -le 130 ] || fail "--quota 100K: $got K of bodies"
-resume quota --quota 1G
-ended 0
-since_mark log.part
-"$SITE" check --truth truth --log log.part >check.out || fail "$(cat check.out)"
-serve_no_more
-
 # The rate holds for all threads together, and waiting for it is no host's
 # fault, however short its time is.
 serve --hosts 8 --pages 80 --size 6000 --seed 94
@@ -96,6 +71,9 @@ crawl patience --give-up 3s
 ended 3
 says crawl.err "--give-up"
 says crawl.err 127.0.0.14
+crawl time --time 300ms --delay 1s --max-delay 1s
+ended 3
+says crawl.err "--time"
 resume patience --max-crawl-delay 50ms
 ended 0
 serve_no_more

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The crawl recognises pages whose text is nearly that of an earlier one, also
-# after a resume: status and summary count them, export and explain name the page;
+# The crawl recognises pages whose text is nearly that of an earlier one:
+# status and summary count them, export and explain name the page;
 # their links are followed, unless --near-dup skip; verify compares the index.
 set -eu
 . "$TOP/tests/cli/lib.sh"
@@ -52,26 +52,8 @@ ended 0
 exits 0 "$URLWEIR" export off --what pages
 lacks out '"simhash": "' "a fingerprint with --near-dup off"
 
-# ---- across stops and kills ----
-
-crawl later $one --limit 2
-ended 3
-resume later --limit none
-ended 0
-[ "$(near later)" = "b.html a.html" ] || fail "after a resume others are near"
-for n in 2 3 4 5; do
-    rm -rf killed
-    URLWEIR_KILL_AT=turn-after-commit:$n crawl killed $one --checkpoint 1s
-    [ "$status" = 137 ] || continue
-    resume killed
-    [ "$status" != 2 ] || continue # nothing had begun
-    ended 0
-    [ "$(near killed)" = "b.html a.html" ] || fail "killed at $n: $(near killed)"
-    agrees killed
-done
-
 # ---- an index or a row that lies ----
 
-sqlite3 later/frontier.db "UPDATE fetch SET near = NULL WHERE near IS NOT NULL"
-exits 6 "$URLWEIR" verify later
+sqlite3 report/frontier.db "UPDATE fetch SET near = NULL WHERE near IS NOT NULL"
+exits 6 "$URLWEIR" verify report
 says out "fingerprints: their index does not agree"

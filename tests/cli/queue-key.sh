@@ -2,8 +2,7 @@
 # --queue-key ip: of all host names of one address one is asked at a time, with
 # the delay between, whether seeds, links or redirects led to them; addresses
 # do not wait for each other. The identity of a URL does not depend on name
-# servers. --queue-key domain: the same for the hosts of a domain; a dead host
-# does not fail the others.
+# servers.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -80,25 +79,6 @@ exits 0 "$URLWEIR" export d --what hosts
 for host in h1.test n4.localhost 127.0.0.2; do
     says out "\"$host\""
 done
-
-# What waits is told by address.
-serve_web
-# shellcheck disable=SC2086
-exits 3 "$URLWEIR" crawl $names -o waits $options $resolve -n 3
-serve_no_more
-exits 0 "$URLWEIR" status waits --hosts --json
-says out '"address": "127.0.0.1"'
-says out '"host": "[::ffff:7f00:3]"'
-
-# By host, as is the default, names of one address are asked together.
-serve_web 100
-# shellcheck disable=SC2086
-exits 0 "$URLWEIR" crawl $names -o by-host $options $resolve -c 32 \
-    --queue-key host
-serve_no_more
-by_address
-awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
-    fail "this web would not show it: $(cat by_address)"
 
 # ---- a name without an address, and what cannot be ------------------------------
 
