@@ -339,12 +339,15 @@ enum status frontier_store_get(struct frontier_store *s, uint64_t id,
     return st;
 }
 
-enum status frontier_store_make_root(struct frontier_store *s, uint64_t id)
+enum status frontier_store_come_nearer(struct frontier_store *s, uint64_t id,
+                                       uint32_t depth, uint16_t hops)
 {
     if (id == 0 || id > s->last_id)
         return STATUS_NOT_FOUND;
-    sqlite3_bind_int64(s->make_root, 1, (int64_t)id);
-    return db_run(s->d, s->make_root);
+    sqlite3_bind_int64(s->come_nearer, 1, (int64_t)id);
+    sqlite3_bind_int64(s->come_nearer, 2, depth);
+    sqlite3_bind_int(s->come_nearer, 3, hops);
+    return db_run(s->d, s->come_nearer);
 }
 
 static enum status take_text(struct frontier_store *s, sqlite3_stmt *q,

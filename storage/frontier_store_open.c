@@ -84,7 +84,8 @@ static enum status prepare(struct frontier_store *s)
         {&s->add_url, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
                       " nullif(?, 0), ?)"},
         {&s->read_url, "SELECT " URL_COLUMNS " FROM url WHERE id = ?"},
-        {&s->make_root, "UPDATE url SET depth = 0, hops = 0 WHERE id = ?"},
+        {&s->come_nearer, "UPDATE url SET depth = ?2, hops = min(hops, ?3)"
+                          " WHERE id = ?1"},
         {&s->read_text, "SELECT origin, path, at FROM url WHERE id = ?"},
         {&s->set_retry, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)"},
         {&s->drop_retry, "DELETE FROM retry WHERE url = ?"},
@@ -264,7 +265,7 @@ void frontier_store_close(struct frontier_store *s)
     sqlite3_finalize(s->add_queue);
     sqlite3_finalize(s->add_url);
     sqlite3_finalize(s->read_url);
-    sqlite3_finalize(s->make_root);
+    sqlite3_finalize(s->come_nearer);
     sqlite3_finalize(s->read_text);
     sqlite3_finalize(s->set_retry);
     sqlite3_finalize(s->drop_retry);

@@ -108,7 +108,7 @@ static enum status put_kept(struct drops *d, const struct kept_drop *k)
                           .depth = k->depth,
                           .kind = k->kind};
 
-    if (k->id != 0 && k->reason == REASON_KIND)
+    if (k->sent || (k->id != 0 && k->reason == REASON_KIND))
         return STATUS_OK; /* a page, some links of which were not looked for */
     if (k->id != 0)
         d->st = frontier_store_get(d->r->store, k->id, &row, &d->url);

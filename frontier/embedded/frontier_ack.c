@@ -90,8 +90,10 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
     *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         bool spiral = frontier_trap_has_body(f, &done[i]);
+        const struct lease_record *page;
         enum outcome_reason why;
 
+        page = lease_find(f->leases, done[i].id);
         first[i] = at;
         st = frontier_why_known(f, done, i, &why);
         if (st == STATUS_OK && why != REASON_NONE)
@@ -99,9 +101,13 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
         for (size_t k = 0; why == REASON_NONE && k < done[i].outlink_count;
              k++) {
             open_scope(f, &done[i].outlinks[k]);
-            (*list)[at++] = (struct admission){.item = &done[i].outlinks[k],
-                                               .via = done[i].id,
-                                               .spiral = spiral};
+            (*list)[at++] =
+                (struct admission){.item = &done[i].outlinks[k],
+                                   .via = done[i].id,
+                                   .on_level = page != NULL &&
+                                               done[i].outlinks[k].depth ==
+                                                   page->lease.depth,
+                                   .spiral = spiral};
         }
     }
     *count = at;
@@ -319,17 +325,15 @@ static enum status record_links(struct frontier *f, const struct ack *a)
 }
 
 /* Which of the page's links are on its own level, or else not. */
-static enum status add_paths(struct frontier *f, uint64_t page, uint32_t depth,
-                             bool on_level, const struct admission *list,
-                             size_t n)
+static enum status add_paths(struct frontier *f, uint64_t page, bool on_level,
+                             const struct admission *list, size_t n)
 {
     uint64_t *ids = xmalloc((n + 1) * sizeof *ids);
     size_t count = 0;
     enum status st;
 
     for (size_t i = 0; i < n; i++)
-        if (!list[i].blocked && list[i].id != 0 &&
-            (list[i].item->depth == depth) == on_level)
+        if (!list[i].blocked && list[i].id != 0 && list[i].on_level == on_level)
             ids[count++] = list[i].id;
     st = path_log_add(f->path_log, page, on_level, ids, count);
     free(ids);
@@ -340,15 +344,12 @@ static enum status record_paths(struct frontier *f,
                                 const struct engine_done *done,
                                 const struct admission *list, size_t n)
 {
-    const struct lease_record *page = lease_find(f->leases, done->id);
     enum status st;
 
-    if (page == NULL || n == 0)
+    if (lease_find(f->leases, done->id) == NULL || n == 0)
         return STATUS_OK;
-    st = add_paths(f, done->id, page->lease.depth, false, list, n);
-    return st == STATUS_OK
-               ? add_paths(f, done->id, page->lease.depth, true, list, n)
-               : st;
+    st = add_paths(f, done->id, false, list, n);
+    return st == STATUS_OK ? add_paths(f, done->id, true, list, n) : st;
 }
 
 static struct ack ack_new(struct engine_done *done, size_t n)

@@ -131,23 +131,25 @@ enum status frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
     return rejudge_later(f, UINT64_C(1) << REASON_SCOPE);
 }
 
-/* Its place opens, and what was dropped for its distance from a seed is judged
- * again. If the URL itself was skipped, it comes back with those. It has no
- * URL_ROW_SEED, since its outcomes so far were not counted as a seed's. */
-static enum status make_root(struct frontier *f, const struct admission *a)
+/* A known URL is nearer to a seed than its row says: what was dropped for its
+ * distance is judged again. If it has become a seed, its place opens, and if
+ * the URL itself was skipped, it comes back with those. It has no URL_ROW_SEED,
+ * since its outcomes so far were not counted as a seed's. */
+static enum status come_nearer(struct frontier *f, const struct admission *a)
 {
+    const struct engine_item *item = a->item;
     struct url_row row;
     enum status st = frontier_store_get(f->store, a->id, &row, &f->text);
 
-    if (st != STATUS_OK || row.depth == 0)
+    if (st != STATUS_OK || row.depth <= item->depth)
         return st;
-    st = frontier_store_make_root(f->store, row.id);
-    if (st != STATUS_OK)
-        return st;
-    f->rejudge.levels = 0;
-    if (f->o.past != NULL)
-        st = past_crawl_root(f->o.past, a->item->digest, row.url);
-    return st == STATUS_OK ? frontier_note_root(f, 0, row.id) : st;
+    st = frontier_store_come_nearer(f->store, row.id, item->depth, item->hops);
+    levels_come_nearer(f, row.id, item->depth);
+    if (st == STATUS_OK)
+        st = rejudge_depths(f);
+    if (st == STATUS_OK && item->depth == 0 && f->o.past != NULL)
+        st = past_crawl_root(f->o.past, item->digest, row.url);
+    return st == STATUS_OK ? frontier_note_root(f, item->depth, row.id) : st;
 }
 
 /* `queue` 0: it is not known. */
@@ -397,34 +399,46 @@ static enum status keep_hints(struct frontier *f, const struct admission *list,
     return st;
 }
 
-/* Sends those of other shards there; returns how many are left. */
-static size_t keep_own(struct frontier *f, struct admission *list, size_t n)
+/* Sends those of other shards there; *n: how many are left. */
+static enum status keep_own(struct frontier *f, struct admission *list,
+                            size_t *n)
 {
     size_t own = 0;
+    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; st == STATUS_OK && i < *n; i++) {
         if (shard_is_other(f->o.shard, list[i].item->key)) {
             list[i].blocked = list[i].dropped = true; /* and so no repeat */
             f->o.send(f->o.send_ctx, list[i].item, list[i].via);
+            st = frontier_keep_sent(f, &list[i]);
             continue;
         }
         f->scratch.open[own] = (uint32_t)i;
         f->scratch.digests[own++] = list[i].item->digest;
     }
-    if (own < n)
-        frontier_store_add(f->store, "sent", n - own);
-    return own;
+    if (own < *n)
+        frontier_store_add(f->store, "sent", *n - own);
+    *n = own;
+    return st;
 }
 
-/* A person gives URLs that are known. */
-static enum status make_roots(struct frontier *f, const struct admission *list,
-                              size_t n)
+/* Does only the item say how far the URL is from a seed? For links of our own
+ * pages the log of paths does. */
+static bool says_depth(const struct frontier *f, const struct admission *a)
+{
+    return a->item->seed ||
+           (a->via == 0 && (a->item->depth == 0 || f->keeps_paths));
+}
+
+/* Other shards found known URLs, or a person gives them. */
+static enum status all_come_nearer(struct frontier *f,
+                                   const struct admission *list, size_t n)
 {
     enum status st = STATUS_OK;
 
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        if (list[i].item->seed && !list[i].fresh && !list[i].blocked)
-            st = make_root(f, &list[i]);
+        if (says_depth(f, &list[i]) && !list[i].fresh && !list[i].blocked)
+            st = come_nearer(f, &list[i]);
     return st;
 }
 
@@ -433,16 +447,16 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
                            int64_t wall_ms)
 {
     const size_t all = n;
-    bool hints = false, seeds = false;
-    enum status st = STATUS_OK;
+    bool hints = false, depths = false;
+    enum status st;
 
     make_room(f, n);
-    n = keep_own(f, list, n);
+    st = keep_own(f, list, &n);
     for (size_t i = 0; i < n; i++) {
         hints |= list[f->scratch.open[i]].item->hint != NULL;
-        seeds |= list[f->scratch.open[i]].item->seed;
+        depths |= says_depth(f, &list[f->scratch.open[i]]);
     }
-    all_ids |= hints || seeds;
+    all_ids |= hints || depths;
     for (uint8_t salt = 0; st == STATUS_OK && n > 0; salt++) {
         st = admit_open(f, crawl, list, n, salt, wall_ms);
         if (st == STATUS_OK && (all_ids || f->o.compare_text))
@@ -454,8 +468,8 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
     }
     if (st == STATUS_OK && hints)
         st = keep_hints(f, list, all);
-    if (st == STATUS_OK && seeds)
-        st = make_roots(f, list, all);
+    if (st == STATUS_OK && depths)
+        st = all_come_nearer(f, list, all);
     if (st == STATUS_OK)
         st = frontier_order_links(f, list, all);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

@@ -73,6 +73,8 @@ static bool is_repeat(struct frontier *f, const struct kept_drop *k)
 static enum status frontier_keep_drop(struct frontier *f,
                                       const struct kept_drop *k)
 {
+    enum status st;
+
     if (!frontier_may_return((enum outcome_reason)k->reason) ||
         f->drop_log == NULL)
         return STATUS_OK;
@@ -85,7 +87,11 @@ static enum status frontier_keep_drop(struct frontier *f,
         frontier_store_add(f->store, "drops_lost", 1);
         return STATUS_OK;
     }
-    return is_repeat(f, k) ? STATUS_OK : drop_log_add(f->drop_log, k);
+    if (is_repeat(f, k))
+        return STATUS_OK;
+    st = drop_log_add(f->drop_log, k);
+    return st == STATUS_OK && k->reason == REASON_DEPTH ? rejudge_depths(f)
+                                                        : st;
 }
 
 /* Can a setting lift the outcome? No setting makes us read more of a truncated
@@ -152,6 +158,24 @@ enum status frontier_keep_guess(struct frontier *f, const struct engine_done *d,
                : STATUS_OK;
 }
 
+/* The links of a seed are at their least depth. */
+enum status frontier_keep_sent(struct frontier *f, const struct admission *a)
+{
+    const struct engine_item *item = a->item;
+
+    if (!f->keeps_paths || a->via == 0 || item->depth <= (a->on_level ? 0 : 1))
+        return STATUS_OK;
+    return frontier_keep_drop(f,
+                              &(struct kept_drop){.via = a->via,
+                                                  .text = item->url,
+                                                  .depth = item->depth,
+                                                  .on_its_level = a->on_level,
+                                                  .sent = true,
+                                                  .hops = item->hops,
+                                                  .kind = item->kind,
+                                                  .reason = REASON_DEPTH});
+}
+
 static enum status keep_link(struct frontier *f, const struct engine_drop *d,
                              uint64_t via, const struct lease_record *page)
 {
@@ -187,7 +211,7 @@ enum status frontier_drop_new(struct frontier *f, struct admission *a,
                                      .via = a->via,
                                      .text = item->url,
                                      .depth = item->depth,
-                                     .on_its_level = item->hops > 0,
+                                     .on_its_level = a->on_level,
                                      .hops = item->hops,
                                      .kind = item->kind,
                                      .reason = (uint8_t)why,

@@ -75,13 +75,17 @@ struct frontier_census {
     struct host_stats counting, last;
 };
 
+/* Depths are to be found again, whichever paths are known. */
+#define REJUDGE_ANEW UINT64_MAX
+
 /* Kept drops that are judged again (rejudge.c). */
 struct rejudge {
     bool ready;        /* frontier_rejudge was called */
     uint64_t reasons;  /* 1 << reason; 0: none */
     uint64_t at, upto; /* blocks: the last one done, the last of all */
     uint64_t later;    /* reasons to judge when nothing is queued */
-    uint64_t levels; /* the last path that was known to a judgement by depth */
+    uint64_t levels;   /* the last path that was known to a judgement by depth,
+                        or REJUDGE_ANEW */
     uint64_t read_since; /* fetches after this one were by the settings that
                             are in force; UINT64_MAX: not known of any */
 };
@@ -252,8 +256,9 @@ enum status frontier_broke(struct frontier *f, enum status st);
 /* A URL to be admitted. */
 struct admission {
     const struct engine_item *item;
-    uint64_t via; /* id of the page that has it, 0: none */
-    uint64_t id;  /* out: its row; 0 if it was seen before, unless `all_ids` */
+    uint64_t via;  /* id of the page that has it, 0: none */
+    bool on_level; /* as far from a seed as that page: a redirect, a sitemap */
+    uint64_t id;   /* out: its row; 0 if it was seen before, unless `all_ids` */
     uint32_t queue; /* out: of a new row */
     bool fresh;     /* out: the row is new */
     bool blocked;   /* out: on the blocklist, a trap's, or another shard's: it

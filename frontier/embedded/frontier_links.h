@@ -35,6 +35,10 @@ MUST_CHECK enum status frontier_keep_page(struct frontier *f,
 MUST_CHECK enum status frontier_keep_guess(struct frontier *f,
                                            const struct engine_done *d,
                                            const struct lease_record *l);
+/* A link that goes to another shard: with a limit of depth it is kept, and sent
+ * again when a shorter way to its page is found. */
+MUST_CHECK enum status frontier_keep_sent(struct frontier *f,
+                                          const struct admission *a);
 bool frontier_may_return(enum outcome_reason r);
 /* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);
@@ -96,6 +100,8 @@ MUST_CHECK enum status frontier_keep_paths(struct frontier *f);
 MUST_CHECK enum status levels_restore(struct frontier *f);
 /* Some more of the work, when nothing is queued. */
 MUST_CHECK enum status levels_step(struct frontier *f, bool *done);
+/* URL `id` is this near now, while depths are being found. */
+void levels_come_nearer(struct frontier *f, uint64_t id, uint32_t depth);
 void levels_free(struct frontier *f);
 /* The least depth at which URL `id` is known, if that is less; when the work is
  * done. */
@@ -123,6 +129,10 @@ bool rejudge_is_due(const struct frontier *f);
 /* Drops of these reasons are judged again when nothing is queued, in this run
  * or a later one. */
 MUST_CHECK enum status rejudge_later(struct frontier *f, uint64_t reasons);
+/* A depth has changed, or what was found may have another than its row says:
+ * when nothing is queued, what --depth kept out is judged again, and what other
+ * shards know. */
+MUST_CHECK enum status rejudge_depths(struct frontier *f);
 /* Judges some of them. */
 MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
                                     int64_t wall_ms);

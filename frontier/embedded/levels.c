@@ -11,6 +11,10 @@
  * levels. (To follow each improvement at once, we would need an index of links
  * by page, as large as the log.)
  *
+ * In a shard a message may bring a shorter way to a URL, whose row has its
+ * depth from then on; and links to other shards are kept among the drops, and
+ * sent again when their page has come nearer. Depths only fall, so that ends.
+ *
  * This takes two octets a URL while it lasts. A crash leaves nothing half done:
  * the next run begins again.
  */
@@ -126,6 +130,16 @@ enum status levels_step(struct frontier *f, bool *done)
         st = l->rows_read ? read_paths(f, l) : read_rows(f, l);
     *done = l->done;
     return st;
+}
+
+void levels_come_nearer(struct frontier *f, uint64_t id, uint32_t depth)
+{
+    struct levels *l = f->levels;
+
+    if (l == NULL || l->of == NULL || id > l->last || l->of[id] <= depth)
+        return;
+    l->of[id] = (uint16_t)depth;
+    l->changed = true;
 }
 
 void levels_free(struct frontier *f)

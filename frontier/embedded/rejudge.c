@@ -12,7 +12,9 @@
  *
  * A URL that was dropped for its depth may be nearer to a seed than was known
  * then. When no URL is queued, we find the shortest paths (levels.c) and judge
- * these drops by them; we do so again after the URLs that this admits.
+ * these drops by them; we do so again after the URLs that this admits. Links
+ * that went to other shards are kept as well, and sent again when their page has
+ * come nearer.
  *
  * A URL that was admitted and then skipped has a row. Rows never change, so it
  * gets a new one (URL_ROW_AGAIN), which its digest belongs to from then on.
@@ -145,6 +147,14 @@ enum status rejudge_later(struct frontier *f, uint64_t reasons)
     return write_mark(f);
 }
 
+enum status rejudge_depths(struct frontier *f)
+{
+    if (!f->keeps_paths || f->rejudge.levels == REJUDGE_ANEW)
+        return STATUS_OK;
+    f->rejudge.levels = REJUDGE_ANEW;
+    return write_mark(f);
+}
+
 static enum status begin(struct frontier *f, uint64_t reasons)
 {
     struct rejudge *j = &f->rejudge;
@@ -177,13 +187,13 @@ enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now)
         st = frontier_keep_paths(f);
     if (st != STATUS_OK || reasons == 0)
         return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+    f->rejudge.levels = REJUDGE_ANEW; /* other depths may pass now */
     st = begin(f, reasons);
     f->rejudge.read_since = page_store_last_seq(f->pages);
     if (lease_count(f->leases) > 0) { /* fetchers may use the old settings */
         f->rejudge.later |= reasons;
         f->rejudge.read_since = UINT64_MAX;
     }
-    f->rejudge.levels = 0; /* other depths may pass now */
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
@@ -262,8 +272,8 @@ static bool link_stays(const struct frontier *f, const struct kept_drop *k)
 struct returning {
     struct engine_item *items;
     struct admission *list;
-    bool *on_level; /* of the page it was found on */
     size_t count;
+    uint64_t sent; /* again, to other shards */
 };
 
 static void take(struct returning *r, const struct engine_item *item,
@@ -273,8 +283,8 @@ static void take(struct returning *r, const struct engine_item *item,
 
     *copy = *item;
     candidate_moved(copy, xstrndup(item->url.at, item->url.len));
-    r->on_level[r->count] = on_level;
-    r->list[r->count++] = (struct admission){.item = copy, .via = via};
+    r->list[r->count++] =
+        (struct admission){.item = copy, .via = via, .on_level = on_level};
 }
 
 static void returning_fini(struct returning *r)
@@ -283,7 +293,6 @@ static void returning_fini(struct returning *r)
         free((char *)(uintptr_t)r->items[i].url.at);
     free(r->items);
     free(r->list);
-    free(r->on_level);
 }
 
 /* A part of a page that is in as a part alone is judged as a page is
@@ -332,20 +341,22 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
                                .seed = k->via == 0 && k->depth == 0};
     enum outcome_reason no;
 
-    if (link_stays(f, k))
+    if (k->depth >= step)
+        item.depth = levels_of(f, k->via, k->depth - step) + step;
+    if (link_stays(f, k) || (k->sent && item.depth >= k->depth))
         return (enum outcome_reason)k->reason;
     if (needs_kind(f, k) && !follows(f, UINT64_C(1) << k->kind))
         return REASON_KIND;
     if (!may_name(f, u, k))
         return REASON_SCOPE;
-    if (k->depth >= step)
-        item.depth = levels_of(f, k->via, k->depth - step) + step;
     no = ask_scope(f, u, k->text, &item);
     if (no == REASON_NONE && is_part_of_part(f, k))
         no = scope_check(f->o.judge.scope, u, item.depth).reason;
-    if (no == REASON_NONE)
-        take(in, &item, k->via, k->on_its_level);
-    return no;
+    if (no != REASON_NONE)
+        return no;
+    take(in, &item, k->via, k->on_its_level);
+    in->sent += k->sent;
+    return REASON_NONE;
 }
 
 /* ---- a URL that has a row ---- */
@@ -518,8 +529,8 @@ static enum status add_paths(struct frontier *f, const struct returning *in)
         uint64_t to = in->list[i].id;
 
         if (to != 0 && in->list[i].via != 0)
-            st = path_log_add(f->path_log, in->list[i].via, in->on_level[i],
-                              &to, 1);
+            st = path_log_add(f->path_log, in->list[i].via,
+                              in->list[i].on_level, &to, 1);
     }
     return st;
 }
@@ -528,9 +539,7 @@ static enum status judge_block(struct frontier *f, struct drop_block *b,
                                int64_t now, int64_t wall_ms)
 {
     struct returning in = {.items = xcalloc(b->count + 1, sizeof *in.items),
-                           .list = xcalloc(b->count + 1, sizeof *in.list),
-                           .on_level =
-                               xcalloc(b->count + 1, sizeof *in.on_level)};
+                           .list = xcalloc(b->count + 1, sizeof *in.list)};
     bool changed = false;
     uint64_t returned = 0;
     enum status st = sift(f, b, &in, now, wall_ms, &changed);
@@ -540,8 +549,8 @@ static enum status judge_block(struct frontier *f, struct drop_block *b,
                             wall_ms);
     for (size_t i = 0; st == STATUS_OK && i < in.count; i++)
         returned += in.list[i].fresh || in.list[i].dropped;
-    if (returned > 0)
-        frontier_store_add(f->store, "returned", returned);
+    if (returned > in.sent)
+        frontier_store_add(f->store, "returned", returned - in.sent);
     if (st == STATUS_OK && f->keeps_paths)
         st = add_paths(f, &in);
     if (st == STATUS_OK && changed)

@@ -128,7 +128,7 @@ static enum status put_block(struct reading *c, const struct drop_block *b)
     for (size_t i = 0; st == STATUS_OK && i < b->count; i++) {
         const struct kept_drop *k = &b->at[i];
 
-        if (k->id == 0) /* others come with the outcome of their rows */
+        if (k->id == 0 && !k->sent) /* others come with their rows */
             st = import_sink_drop(
                 c->sink,
                 (struct engine_drop){.reason = (enum outcome_reason)k->reason,

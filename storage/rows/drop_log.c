@@ -6,7 +6,8 @@
  *
  *     octet   flags: it has 1 a row of its own, 2 another page than the entry
  *             before, 4 a place, 8 hops, 16 another depth than the one before,
- *             32 a text; 64: it is on the level of its page
+ *             32 a text; 64: it is on the level of its page; 128: it was
+ *             sent to another shard
  *     octet   reason
  *     id                         1
  *     octet   kind; with 1 the reason of its row
@@ -45,7 +46,7 @@
 #define HAS_DEPTH  16
 #define HAS_TEXT   32
 #define ON_LEVEL   64
-#define HAS_ALL    127
+#define SENT       128
 
 /* A block being built. */
 struct packer {
@@ -125,7 +126,7 @@ static enum status pack(struct packer *p, const struct kept_drop *k)
 {
     unsigned has = (k->place != 0 ? HAS_PLACE : 0) |
                    (k->text.len > 0 ? HAS_TEXT : 0) |
-                   (k->on_its_level ? ON_LEVEL : 0);
+                   (k->on_its_level ? ON_LEVEL : 0) | (k->sent ? SENT : 0);
 
     if (k->id != 0)
         has |= HAS_ROW;
@@ -209,9 +210,10 @@ static struct kept_drop unpack(struct unpacker *u)
     unsigned has = take_octet(u);
     struct kept_drop k = {.reason = (uint8_t)take_octet(u)};
 
-    if (has > HAS_ALL || k.reason >= 64)
+    if (k.reason >= 64)
         u->bad = true;
     k.on_its_level = (has & ON_LEVEL) != 0;
+    k.sent = (has & SENT) != 0;
     if (has & HAS_ROW) {
         k.id = take_number(u, DB_ID_MOST);
         k.reason_of_row = (uint8_t)take_octet(u);

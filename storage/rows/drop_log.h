@@ -5,6 +5,8 @@
  * A URL that was dropped for a reason that a setting can lift is appended here
  * with its page, and judged again when that setting changes. The log is not
  * part of the exact set: it costs no memory and may hold a URL several times.
+ * With a limit of depth so is a link that was sent to another shard, where a
+ * shorter way to it counts.
  * Entries are packed into blocks of a few kilobytes, each without the prefix it
  * shares with the one before; a block lists its reasons, so that only blocks
  * with a lifted reason are read.
@@ -29,6 +31,7 @@ struct kept_drop {
     uint64_t via;      /* the page it was found on, 0: none */
     uint32_t depth;    /* the page's plus one, or if on_its_level: */
     bool on_its_level; /* the page's own: a redirect, a sitemap */
+    bool sent;         /* not dropped: `depth` is what another shard knows */
     uint16_t hops;
     uint8_t kind;
     uint8_t reason_of_row; /* with `id`: that of its last fetch row */

@@ -344,6 +344,131 @@ TEST(a_shorter_path_found_later_brings_a_link_back)
     judge_fini(&r);
 }
 
+/* ---- the shortest path across shards ---- */
+
+static struct {
+    unsigned count;
+    uint32_t depth; /* of the last one */
+    char url[64];
+} sent;
+
+static void note_sent(void *ctx, const struct engine_item *item, uint64_t via)
+{
+    (void)ctx;
+    (void)via;
+    sent.count++;
+    sent.depth = item->depth;
+    snprintf(sent.url, sizeof sent.url, "%.*s", (int)item->url.len,
+             item->url.at);
+}
+
+/* A rig that is the shard of a.test, and some host of the other shard. */
+static void begin_shard(struct rig *r, char url[64])
+{
+    uint32_t own = shard_of_host(bytes_of_str("a.test"), 2);
+    char host[32];
+
+    for (int i = 0;; i++) {
+        snprintf(host, sizeof host, "other%d.test", i);
+        if (shard_of_host(bytes_of_str(host), 2) != own)
+            break;
+    }
+    snprintf(url, 64, "http://%s/", host);
+    memset(&sent, 0, sizeof sent);
+    judge_init(r);
+    judge_terms(r, 3, NULL);
+    r->o.shard = (struct shard_number){own, 2};
+    r->o.send = note_sent;
+    rig_create(r);
+    judge_again(r, 0);
+}
+
+static void come_from_shard(struct rig *r, const char *url, uint32_t depth)
+{
+    struct engine_item item = rig_item(r, url);
+    uint64_t id;
+
+    item.depth = depth;
+    ck_ok(r->e->ops->external_discover(r->e, &item, 1, NULL, 0, r->now,
+                                       RIG_WALL, &id));
+}
+
+/* seed > page > the other shard, where a longer way to the page was found
+ * first: what was sent is sent again, once. */
+TEST(another_shard_is_told_of_a_shorter_way)
+{
+    struct engine_item page, far;
+    uint64_t seed;
+    char other[64];
+    struct rig r;
+
+    begin_shard(&r, other);
+    rig_seed(&r, "http://a.test/");
+    seed = rig_lease(&r);
+    page = rig_item(&r, "http://a.test/page");
+    page.depth = 2;
+    ck_assert_int_eq(rig_put(&r, page), ENGINE_NEW);
+    far = rig_item(&r, other);
+    far.depth = 3;
+    rig_ack(&r, rig_lease(&r), judge_fetched, &far, 1);
+    ck_assert_uint_eq(sent.count, 1);
+    ck_assert_uint_eq(sent.depth, 3);
+    page.depth = 1;
+    rig_ack(&r, seed, judge_fetched, &page, 1);
+    judge_all(&r);
+    ck_assert_uint_eq(sent.count, 2);
+    ck_assert_uint_eq(sent.depth, 2);
+    ck_assert_str_eq(sent.url, other);
+    ck_assert_uint_eq(rig_counter(&r, "returned"), 0);
+    rig_stop(&r);
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_DEPTH));
+    judge_all(&r);
+    ck_assert_uint_eq(sent.count, 2);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+
+/* A known page comes nearer by what another shard found: its row says so, also
+ * after a crash, what it links to here comes back, and the other shard is told.
+ * A longer way changes nothing. */
+TEST(a_shorter_way_from_another_shard_goes_on)
+{
+    struct engine_drop deep = judge_drop("http://a.test/deep", REASON_DEPTH);
+    struct engine_item far;
+    uint64_t page;
+    char other[64], text[256];
+    struct rig r;
+
+    begin_shard(&r, other);
+    come_from_shard(&r, "http://a.test/page", 3);
+    page = rig_lease(&r);
+    far = rig_item(&r, other);
+    far.depth = 3; /* by its redirect */
+    deep.depth = 4;
+    rig_ack(&r, page, judge_fetched, &far, 1);
+    judge_all(&r);
+    come_from_shard(&r, "http://a.test/second", 3);
+    judge_ack(&r, rig_lease(&r), &deep, 1);
+    judge_all(&r);
+    come_from_shard(&r, "http://a.test/page", 3);
+    ck_assert(!rig_stats(&r).rejudging);
+    come_from_shard(&r, "http://a.test/page", 1);
+    come_from_shard(&r, "http://a.test/second", 2);
+    come_from_shard(&r, "http://a.test/second", 3);
+    rig_commit(&r);
+    rig_crash(&r);
+    judge_again(&r, 0);
+    ck_assert(rig_stats(&r).rejudging);
+    judge_all(&r);
+    ck_assert_uint_eq(judge_row(&r, page, text).depth, 1);
+    ck_assert_uint_eq(sent.count, 2);
+    ck_assert_uint_eq(sent.depth, 1);
+    ck_assert_uint_eq(judge_newest(&r, "http://a.test/deep").depth, 3);
+    judge_fini(&r);
+}
+
 /* ---- each statement fails in turn ---- */
 
 /* A limit of depth begins the log of paths. */

@@ -29,6 +29,7 @@ static struct kept_drop nth(uint64_t i, char *text, size_t size)
     k.kind = (uint8_t)(r % 29);
     k.place = r % 13 == 0 ? r << r % 40 : 0;
     k.on_its_level = r % 3 == 0;
+    k.sent = r % 5 == 0;
     return k;
 }
 
@@ -93,6 +94,7 @@ TEST(its_octets_are_as_documented)
          .hops = 1,
          .place = 9,
          .on_its_level = true,
+         .sent = true,
          .text = bytes_of_str("http://a/c")},
         {.id = 6, .reason = 8, .reason_of_row = 9},
         {.via = 5,
@@ -108,7 +110,7 @@ TEST(its_octets_are_as_documented)
     };
     static const char octets[] = "320703050200"
                                  "0a687474703a2f2f612f62" /* all of it */
-                                 "6c0804"
+                                 "ec0804"
                                  "0109"
                                  "090163"   /* same page, shares 9 */
                                  "01080609" /* a row */
@@ -216,9 +218,8 @@ TEST(blocks_that_cannot_be_are_damage)
         {"UPDATE kept_drop SET count = -1", false},
         {"UPDATE kept_drop SET seq = -seq", false},
         {"UPDATE kept_drop SET entries = x'' WHERE seq = 1", true},
-        /* another reason than there are, flags, an id, no text, a length */
+        /* another reason than there are, an id, no text, a length */
         {"UPDATE kept_drop SET count = 1, entries = x'20400001013f'", true},
-        {"UPDATE kept_drop SET count = 1, entries = x'a0010000013f'", true},
         {"UPDATE kept_drop SET count = 1, entries = x'010100'", true},
         {"UPDATE kept_drop SET count = 1, entries = x'000100'", true},
         {"UPDATE kept_drop SET count = 1, entries = x'2001000001'", true},
