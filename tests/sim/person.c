@@ -544,6 +544,13 @@ void person_cluster(struct person *p, struct sim_act *a)
     p->kept[0].choice[SET_LIMIT] = 0;
     if (dice_chance(&p->dice, 15))
         p->kept[0].choice[SET_LIMIT] = (uint8_t)(2 + dice_below(&p->dice, 2));
+    /* Much is found, and longer ways first, through other shards. */
+    if (dice_chance(&p->dice, 25)) {
+        for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++)
+            p->kept[0].choice[narrow[i]] = narrow[i] == SET_SCOPE;
+        p->kept[0].choice[SET_DEPTH] = (uint8_t)(3 + dice_below(&p->dice, 2));
+        p->kept[0].choice[SET_ORDER] = (uint8_t)dice_below(&p->dice, 3);
+    }
     make_sound(&p->kept[0]);
     act_crawl(p, a);
     a->end = END_BY_ITSELF;

@@ -59,6 +59,7 @@ struct play {
     bool lacks_rows;   /* of a shard whose owner is lost, and that goes on */
     bool ended;        /* what is asked from now on is not judged */
     bool trouble;      /* something befell a machine or a process */
+    bool staggered;    /* shards have not begun at one time */
     int last_exit;     /* of a worker that ended by itself; -1: none */
     char dir_of[DIRS * 4][8]; /* of a worker, by its life */
 };
@@ -298,10 +299,24 @@ static void judge_requests(struct play *p)
     }
 }
 
+/* With a limit of depth some shards hear late of their seeds and of others, so
+ * that longer ways are found first. */
+static void stagger(struct play *p)
+{
+    if (p->staggered || !brokers_have("docs.control", "shards"))
+        return;
+    p->staggered = true;
+    if (!person_is_default(&p->act.settings, SET_DEPTH))
+        for (unsigned n = dice_below(&p->d, p->shards + 1); n > 0; n--)
+            brokers_slow("docs.urls", &p->d,
+                         dice_between(&p->d, 1, 60000) * NS_PER_MS);
+}
+
 static bool turn(struct play *p, int64_t until)
 {
     bool more = crowd_turn(until);
 
+    stagger(p);
     judge_requests(p);
     if (crowd_fault() != NULL)
         wrong(p, "%s", crowd_fault());

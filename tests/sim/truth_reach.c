@@ -307,15 +307,10 @@ void truth_judge_reach(struct truth *t, unsigned dir)
     const struct person_settings *s = &c->run->settings;
     int depth[PLAN_PAGES];
 
-    /* Between shards a shorter way is not looked for. */
-    if (is_bounded(s) ||
-        (c->run->many_lives && !person_is_default(s, SET_DEPTH)) ||
-        (!person_is_default(s, SET_DEPTH) && c->was_deep))
+    if (is_bounded(s) || (!person_is_default(s, SET_DEPTH) && c->was_deep))
         return;
     for (unsigned i = 0; i < PLAN_PAGES; i++)
         depth[i] = i < t->plan->page_count && c->nodes[i].given &&
-                           (person_is_default(s, SET_DEPTH) ||
-                            !c->nodes[i].known_before) &&
                            truth_surely_in_scope(t, c, s, i, false)
                        ? 0
                        : TRUTH_FAR;
