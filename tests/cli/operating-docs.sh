@@ -30,7 +30,7 @@ sed -n '/^## The life of a crawl/,/^## [^T]/p' "$TOP/docs/operating.md" |
 # The first is under way when the next two are given.
 sh -c "$(sed -n 1p life)" >first.out 2>first.err &
 first=$!
-waits_for '[ -S crawl/control ]' || fail "no crawl: $(cat first.err)"
+waits_for 'urlweir unpause crawl >out 2>err' || fail "no crawl: $(cat first.err err)"
 exits 0 sh -c "$(sed -n 2p life)"
 says out running
 exits 0 sh -c "$(sed -n 3p life)"
