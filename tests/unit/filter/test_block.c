@@ -82,42 +82,6 @@ TEST(ours_bits_never_change_on_any_instruction_set)
     }
 }
 
-TEST(a_key_marks_every_lane_alike)
-{
-    for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
-        for (uint64_t i = 0; i < 1000; i++) {
-            _Alignas(64) uint64_t block[BLOCK_LANES] = {0};
-            uint64_t key = nth_key(i), *at = block;
-            int half[2] = {0, 0};
-            bool fresh;
-
-            block_set(k, &at, &key, 1, &fresh);
-            ck_assert(fresh);
-            for (int j = 0; j < BLOCK_LANES; j++) {
-                int n = __builtin_popcountll(block[j]);
-
-                ck_assert_int_le(n, (int)(k + 7) / 8);
-                half[j / 4] += n;
-            }
-            ck_assert_int_le(half[0] + half[1], (int)k);
-            if (k == 4)
-                ck_assert_int_eq(half[0] * half[1], 0);
-            if (k == 8)
-                ck_assert_int_eq(half[0] + half[1], 8);
-        }
-    }
-}
-
-TEST(a_second_key_alike_is_not_fresh)
-{
-    _Alignas(64) uint64_t block[BLOCK_LANES] = {0};
-    uint64_t keys[] = {5, 5, 6}, *at[] = {block, block, block};
-    bool fresh[3];
-
-    block_set(8, at, keys, 3, fresh);
-    ck_assert(fresh[0] && !fresh[1] && fresh[2]);
-}
-
 TEST(ranges_of_keys_are_runs_of_blocks)
 {
     static const uint64_t sizes[] = {1, 2, 3, 7, 1000, UINT64_C(5000000001)};

@@ -377,8 +377,7 @@ TEST(memory_that_fails_while_loading_leaves_nothing)
     filter_free(f);
     filter_free(g);
 }
-/* ---- headers
- * ---------------------------------------------------------------*/
+/* ---- headers -------------------------------------------------------------*/
 
 TEST(either_header_will_do_and_without_both_nothing)
 {
@@ -467,33 +466,6 @@ TEST(only_regular_files_are_read)
     ck_assert_ptr_null(g);
 }
 
-/* Opens and reads leave no descriptor behind, whatever they find. */
-TEST(no_descriptor_is_left_open)
-{
-    struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
-    int before = dup(0), after;
-    struct checkpoint_info info;
-    enum status st;
-
-    close(before);
-    for (int i = 0; i < 3; i++) {
-        st = load(&g, NULL, NULL);
-        ck_assert((st == STATUS_OK) == (g != NULL));
-        filter_free(g);
-        g = NULL;
-        (void)!checkpoint_peek(path, &info);
-        (void)!checkpoint_peek(dir, &info);
-        if (i == 0)
-            forge(64, "x", 1);
-        else
-            ck_ok(file_replace(path, bytes_of_str("no")));
-    }
-    after = dup(0);
-    ck_assert_int_eq(after, before);
-    close(after);
-    filter_free(f);
-}
-
 /* ---- damage ---------------------------------------------------------------*/
 
 TEST(the_first_damaged_units_are_listed_and_all_are_counted)
@@ -530,30 +502,6 @@ TEST(a_file_without_one_whole_unit_is_refused)
     forge_entry(info.units, 1, 48, 1);
     ck_assert_int_eq(load(&g, NULL, &info), STATUS_DAMAGED);
     ck_assert_ptr_null(g);
-    filter_free(f);
-}
-
-/* A unit may be the last thing before the directory, and no longer. */
-TEST(a_unit_ends_where_the_directory_begins)
-{
-    struct filter *f = saved("bloom", 100000, NULL), *g = NULL;
-    struct checkpoint_info info;
-    struct buf b = file_content();
-    uint64_t directory = b.len - 256 - 2 * 64;
-
-    ck_ok(checkpoint_peek(path, &info));
-    forge_entry(2, 1, 8, directory);
-    forge_entry(2, 1, 16, 0);
-    ck_ok(load(&g, NULL, &info));
-    ck_assert_uint_eq(info.damaged, 1);
-    filter_free(g);
-    g = NULL;
-    forge_entry(2, 1, 8, directory + 1);
-    forge_entry(2, 1, 16, UINT64_MAX);
-    ck_ok(load(&g, NULL, &info));
-    ck_assert_uint_eq(info.damaged, 1);
-    filter_free(g);
-    buf_fini(&b);
     filter_free(f);
 }
 

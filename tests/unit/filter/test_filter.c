@@ -183,25 +183,6 @@ TEST(overfull_is_past_the_promise_by_more_than_chance)
     }
 }
 
-TEST(being_overfull_is_logged_once)
-{
-    static struct capture c;
-    struct filter *f = new_of("bloom", 1000, 0.01);
-    const uint64_t key = nth_key(6000);
-    const char *said;
-
-    capture_start(&c, STDERR_FILENO);
-    ck_assert_int_eq(add_range(f, 0, 3000), STATUS_LIMIT);
-    ck_assert_int_eq(add_range(f, 3000, 3000), STATUS_LIMIT);
-    said = capture_end(&c);
-    ck_assert_ptr_nonnull(strstr(said, "filter is past its promise"));
-    ck_assert_ptr_null(
-        strstr(strstr(said, "past its promise") + 1, "past its promise"));
-    ck_ok(filter_add_lenient(f, &key, 1, NULL));
-    ck_assert(filter_check_one(f, key));
-    filter_free(f);
-}
-
 TEST(only_filters_of_one_kind_merge_and_none_with_itself)
 {
     struct filter *all[5];

@@ -88,20 +88,6 @@ TEST(a_part_not_put_yet_is_missing_not_empty)
     key_store_free(k);
 }
 
-TEST(duplicates_do_not_pile_up)
-{
-    struct key_store *k = kept_of(true);
-    uint64_t before;
-
-    for (uint64_t i = 0; i < 100000; i++)
-        key_store_add(k, nth_key(i), true);
-    before = key_store_bytes(k);
-    for (uint64_t i = 0; i < 2000000; i++)
-        key_store_add(k, nth_key(i % 100000), false);
-    ck_assert_uint_le(key_store_bytes(k), before * 2);
-    key_store_free(k);
-}
-
 TEST(without_memory_a_part_is_incomplete)
 {
     struct key_store *k = kept_of(true);
@@ -168,31 +154,6 @@ static uint64_t keys_between(struct key_store *k, uint64_t first, uint64_t last)
 
     ck_ok(s.keys_of(s.ctx, first, last, range_visit, &r));
     return r.n;
-}
-
-/* Both ends belong to it, within a part and at the limits of parts. */
-TEST(both_ends_of_a_range_belong_to_it)
-{
-    const uint64_t part = UINT64_C(1) << 52;
-    const uint64_t keys[] = {0, 5, 6, part - 1, part, part + 1, UINT64_MAX};
-    struct key_store *k = kept_of(true);
-
-    for (int i = 0; i < 7; i++)
-        key_store_add(k, keys[i], true);
-    ck_assert_uint_eq(keys_between(k, 0, UINT64_MAX), 7);
-    for (int i = 0; i < 7; i++)
-        for (int j = i; j < 7; j++) {
-            ck_assert_uint_eq(keys_between(k, keys[i], keys[j]),
-                              (uint64_t)(j - i) + 1);
-            if (j > i) {
-                ck_assert_uint_eq(keys_between(k, keys[i] + 1, keys[j]),
-                                  (uint64_t)(j - i));
-                ck_assert_uint_eq(keys_between(k, keys[i], keys[j] - 1),
-                                  (uint64_t)(j - i));
-            }
-        }
-    ck_assert_uint_eq(keys_between(k, 7, 8), 0);
-    key_store_free(k);
 }
 
 TEST(one_incomplete_part_spoils_the_ranges_that_touch_it)
@@ -269,20 +230,4 @@ TEST(octets_put_are_sorted_distinct_keys_of_their_part)
         }
         key_store_free(k);
     }
-}
-
-/* 8 octets a key, and little more. */
-TEST(memory_is_eight_octets_a_key_and_a_quarter_spare)
-{
-    struct key_store *k = kept_of(true);
-    uint64_t empty = key_store_bytes(k), keys = 0;
-
-    for (; keys < 3000; keys++)
-        key_store_add(k, keys, true); /* all in part 0 */
-    ck_assert_uint_ge(key_store_bytes(k), empty + 3000 * 8);
-    ck_assert_uint_le(key_store_bytes(k), empty + 3000 * 10 + 200);
-    while (key_store_remove(k, --keys) && keys > 0)
-        continue;
-    ck_assert(!key_store_has(k, 0));
-    key_store_free(k);
 }

@@ -174,31 +174,6 @@ TEST(only_equal_layers_merge)
     layer_fini(&other);
 }
 
-TEST(fill_is_the_share_of_marked_cells)
-{
-    struct layer bits = shaped(2, 8, 64), counters = shaped(2, 8, 16);
-    double load;
-
-    bits.words[0] = 7;
-    bits.words[15] = UINT64_MAX;
-    ck_assert_double_eq(layer_fill(&bits), 67.0 / 1024);
-    /* counters of 1, 2, 4, 8 and 15, and one of 0 between them */
-    counters.words[0] = 0xf80421;
-    counters.words[15] = UINT64_C(0x8000000000000001);
-    ck_assert_double_eq(layer_fill(&counters), 7.0 / 256);
-    load = sizing_block_load_of_fill(8, 64, 0.3);
-    ck_assert_uint_eq(layer_keys(&bits, 0.3), (uint64_t)(load * 2 + 0.5));
-    ck_assert_double_eq_tol(layer_rate(&bits, 0.3) /
-                                sizing_block_rate(8, 64, load),
-                            1, 0.01);
-    load = sizing_block_load_of_fill(8, 16, 0.3);
-    ck_assert_double_eq_tol(layer_rate(&counters, 0.3) /
-                                sizing_block_rate(8, 16, load),
-                            1, 0.01);
-    layer_fini(&bits);
-    layer_fini(&counters);
-}
-
 /* In a large layer from its first 65536 blocks. */
 TEST(of_a_large_layer_a_sample_tells_its_fill)
 {
@@ -208,17 +183,5 @@ TEST(of_a_large_layer_a_sample_tells_its_fill)
     ck_assert_double_eq(layer_fill(&l), 1);
     memset(l.words, 0, (size_t)32768 * 64);
     ck_assert_double_eq(layer_fill(&l), 0.5);
-    layer_fini(&l);
-}
-
-TEST(memory_that_fails_is_told)
-{
-    struct layer l;
-
-    mem_fail_after(1);
-    ck_assert_int_eq(layer_init(&l, 1000, 0.01, 64, 0), STATUS_NOMEM);
-    mem_fail_after(0);
-    layer_fini(&l);
-    l = shaped(1, 8, 64);
     layer_fini(&l);
 }

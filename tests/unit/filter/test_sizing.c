@@ -86,14 +86,6 @@ TEST(the_table_agrees_with_the_sum)
     }
 }
 
-TEST(fill_and_load_are_inverse)
-{
-    for (unsigned k = 4; k <= SIZING_MOST_K; k += 4)
-        ck_assert_double_eq_tol(
-            sizing_block_load_of_fill(k, 64, sizing_block_fill(k, 64, 25)), 25,
-            1e-9);
-}
-
 TEST(cuckoo_rate_is_that_of_eight_comparisons)
 {
     /* 8 slots, 95 % taken, 65535 values: 7.6 / 65535. */
@@ -118,8 +110,7 @@ TEST(wilson_interval_has_its_textbook_value)
     ck_assert_double_eq(w.high, 1);
 }
 
-/* ---- against plain models
- * --------------------------------------------------*/
+/* ---- against plain models ------------------------------------------------*/
 
 enum { MODEL_DRAWS = 600 };
 
@@ -179,26 +170,6 @@ TEST(rates_are_those_of_a_plain_model)
                               "k=%u cells=%u load=%g: %g, not %g", k, cells,
                               loads[i], got, want);
             }
-}
-
-TEST(rates_stay_between_0_and_1_at_any_load)
-{
-    for (unsigned cells = 16; cells <= 64; cells += 48)
-        for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
-            double before = 0;
-
-            ck_assert_double_eq(sizing_block_rate(k, cells, 0), 0);
-            ck_assert_double_eq(sizing_block_rate(k, cells, -1), 0);
-            for (double load = 1; load < 1e9; load *= 1.3) {
-                double now = sizing_block_rate(k, cells, load);
-
-                ck_assert_msg(now >= before * (1 - 1e-9) && now <= 1,
-                              "k=%u cells=%u load=%g: %g after %g", k, cells,
-                              load, now, before);
-                before = now;
-            }
-            ck_assert_double_eq(before, 1);
-        }
 }
 
 TEST(the_load_is_the_greatest_that_keeps_the_rate)
@@ -276,24 +247,4 @@ TEST(the_table_is_exact_at_its_points_and_outside)
         ck_assert_double_eq(sizing_curve_rate(&c, 24.1),
                             sizing_block_rate(ks[i], 16, 24.1));
     }
-}
-
-TEST(blocks_are_rounded_up_and_there_is_one_at_least)
-{
-    ck_assert_uint_eq(sizing_blocks(100, 10), 10);
-    ck_assert_uint_eq(sizing_blocks(101, 10), 11);
-    ck_assert_uint_eq(sizing_blocks(1, 10), 1);
-    ck_assert_uint_eq(sizing_blocks(0, 10), 1);
-}
-
-TEST(plain_filters_without_keys_or_bits_have_a_rate)
-{
-    ck_assert_uint_eq(sizing_plain_hashes(1000, 0), 1);
-    ck_assert_uint_eq(sizing_plain_hashes(1, 1000), 1);
-    ck_assert_uint_eq(sizing_plain_hashes(1000, 461), 2); /* 1.503 */
-    ck_assert_uint_eq(sizing_plain_hashes(1000, 463), 1); /* 1.497 */
-    ck_assert_double_eq(sizing_plain_rate(0, 3, 5), 1);
-    ck_assert_double_eq(sizing_plain_rate(1000, 3, 0), 0);
-    ck_assert_double_eq_tol(sizing_plain_rate(10, 2, 5), pow(1 - exp(-1), 2),
-                            1e-12);
 }

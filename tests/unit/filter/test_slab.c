@@ -215,66 +215,6 @@ TEST(chunks_grow_with_what_is_held)
     slab_fini(&s);
 }
 
-/* Takes a run that the test does not need again. */
-static void take(struct slab *s, uint32_t blocks, uint32_t chunk)
-{
-    struct slab_run r;
-
-    ck_ok(slab_take(s, blocks, &r));
-    ck_assert_uint_eq(r.chunk, chunk);
-}
-
-/* What is given back is used again before the system is asked for more. */
-TEST(an_emptied_chunk_is_used_again)
-{
-    struct slab_run runs[8], other;
-    struct slab s;
-
-    slab_init(&s, 0);
-    for (int i = 0; i < 8; i++)
-        ck_ok(slab_take(&s, 32, &runs[i]));
-    ck_ok(slab_take(&s, 32, &other));
-    ck_assert_uint_eq(other.chunk, 1);
-    for (int i = 0; i < 8; i++) {
-        ck_assert_uint_eq(runs[i].chunk, 0);
-        ck_assert_uint_eq(s.chunks[0].used, 256);
-        slab_give(&s, &runs[i]);
-    }
-    ck_assert_uint_eq(s.chunks[0].used, 0);
-    ck_assert_uint_eq(s.used, 32);
-    take(&s, 230, 0); /* there are 224 left in the other */
-    ck_assert_uint_eq(s.total, 512);
-    slab_fini(&s);
-    ck_assert_uint_eq(s.total, 0);
-    ck_assert_ptr_null(s.chunks);
-}
-
-/* If a run does not fit where the last one was cut, it goes where there is the
- * least room that is enough. */
-TEST(a_run_goes_where_it_leaves_the_least)
-{
-    struct slab s;
-
-    slab_init(&s, 0);
-    for (int i = 0; i < 7; i++)
-        take(&s, 32, 0);
-    take(&s, 12, 0); /* 20 blocks are left */
-    for (int i = 0; i < 6; i++)
-        take(&s, 32, 1);
-    take(&s, 4, 1);   /* 60 */
-    take(&s, 64, 2);  /* of 512 */
-    take(&s, 443, 2); /* 5 */
-    take(&s, 10, 0);
-    take(&s, 15, 1);
-    take(&s, 45, 1); /* all of it */
-    take(&s, 10, 0);
-    take(&s, 5, 2);
-    ck_assert_uint_eq(s.total, 256 + 256 + 512);
-    ck_assert_uint_eq(s.used, s.total);
-    take(&s, 1, 3);
-    slab_fini(&s);
-}
-
 TEST(at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits)
 {
     struct slab_run r[4];
@@ -361,28 +301,4 @@ TEST(huge_is_said_of_all_large_chunks_or_of_none)
     ck_assert(!slab_huge(&s)); /* there is none */
     s.count = 0;
     ck_assert(!slab_huge(&s));
-}
-
-TEST(a_little_waste_moves_nothing)
-{
-    static struct slab_run runs[RUNS], before[RUNS];
-    struct slab s;
-
-    slab_init(&s, 0);
-    for (size_t i = 0; i < RUNS; i++)
-        ck_ok(slab_take(&s, 100, &runs[i]));
-    for (size_t i = 10; i < 14; i++) /* 400 of 50,000 blocks */
-        slab_give(&s, &runs[i]);
-    memcpy(before, runs, sizeof runs);
-    slab_tidy(&s, runs, RUNS);
-    ck_assert_mem_eq(before, runs, sizeof runs);
-    ck_assert_uint_eq(s.victim, UINT32_MAX);
-    for (size_t i = 20; i < 50; i++) /* more than a fortieth; of each chunk */
-        if (i % 10 != 0)             /* of ten runs one stays */
-            slab_give(&s, &runs[i]);
-    memcpy(before, runs, sizeof runs);
-    slab_tidy(&s, runs, RUNS);
-    ck_assert_mem_ne(before, runs, sizeof runs);
-    check_books(&s, runs, RUNS);
-    slab_fini(&s);
 }

@@ -78,22 +78,6 @@ TEST(a_key_is_kept_for_its_time_and_not_much_longer)
         }
 }
 
-TEST(a_key_that_is_added_again_lives_from_then_on)
-{
-    struct filter *f = make("cuckoo", 2);
-
-    ck_assert_uint_eq(add(f, T0, 0, 100), 100);
-    ck_assert_uint_eq(add(f, T0 + TTL - 1, 0, 50), 0);
-    ck_assert_uint_eq(maybes(f, T0 + 2 * TTL - 2, 0, 50), 50);
-    ck_assert_uint_le(maybes(f, T0 + 2 * TTL - 2, 50, 50), 2);
-    /* After a long silence all is forgotten, and it goes on. */
-    ck_assert_uint_eq(maybes(f, T0 + 100 * TTL, 0, 100), 0);
-    ck_assert_uint_eq(add(f, T0 + 100 * TTL, 0, 10), 10);
-    /* A clock that goes back changes nothing. */
-    ck_assert_uint_eq(maybes(f, T0, 0, 10), 10);
-    filter_free(f);
-}
-
 TEST(the_time_to_live_can_be_changed)
 {
     struct filter *f = make("cuckoo", 2), *plain;
@@ -220,19 +204,6 @@ TEST(options_that_cannot_be_are_refused)
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         ck_assert_msg(filter_new(&f, &wrong[i]) == STATUS_ARG, "%zu", i);
-}
-
-TEST(one_for_a_key_has_room_for_it_in_each_generation)
-{
-    const struct filter_options o = {.expect = 1,
-                                     .fpr = 0.01,
-                                     .ttl_s = TTL,
-                                     .generations = 2};
-    struct filter *f;
-
-    ck_ok(filter_new(&f, &o));
-    ck_assert_uint_eq(add(f, T0 + 1, 0, 1), 1);
-    filter_free(f);
 }
 
 /* Calls come when they come; generations begin at whole steps. */

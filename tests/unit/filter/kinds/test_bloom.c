@@ -52,22 +52,6 @@ TEST(past_its_capacity_it_says_so_and_keeps_every_key)
     filter_free(f);
 }
 
-TEST(a_key_is_fresh_once_also_inside_a_batch)
-{
-    struct filter *f = bloom_of(1000, 1e-6);
-    uint64_t keys[] = {nth_key(1), nth_key(2), nth_key(1), nth_key(2),
-                       nth_key(3)};
-    const bool want[] = {true, true, false, false, true};
-    bool fresh[5];
-
-    ck_ok(filter_add(f, keys, 5, fresh));
-    ck_assert_mem_eq(fresh, want, sizeof want);
-    ck_ok(filter_add(f, keys, 5, fresh));
-    for (int i = 0; i < 5; i++)
-        ck_assert(!fresh[i]);
-    filter_free(f);
-}
-
 TEST(merging_holds_both_and_knows_how_many)
 {
     struct filter *a = bloom_of(30000, 0.001), *b = bloom_of(30000, 0.001);
@@ -101,43 +85,6 @@ TEST(a_memory_share_gives_fewer_bits_a_key_and_says_so)
     ck_assert(s.reduced && s.overfull);
     ck_assert_uint_le(s.bits / 8, 100000);
     ck_assert_uint_eq(count_maybe(f, 0, 100000), 100000);
-    filter_free(f);
-}
-
-TEST(options_out_of_range_are_refused)
-{
-    struct filter_options o = {.kind = "bloom", .expect = 1000, .fpr = 0.01};
-    struct filter_options bad;
-    struct filter *f = NULL;
-
-    bad = o, bad.fpr = 0;
-    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
-    bad = o, bad.fpr = 1;
-    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
-    bad = o, bad.expect = 0;
-    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
-    bad = o, bad.expect = UINT64_MAX;
-    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
-    bad = o, bad.kind = "sieve";
-    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
-    bad = o, bad.most_bytes = 63;
-    ck_assert_int_eq(filter_new(&f, &bad), STATUS_LIMIT);
-    ck_assert_ptr_null(f);
-}
-
-TEST(memory_that_fails_leaves_nothing_behind)
-{
-    struct filter_options o = {.kind = "bloom", .expect = 1000, .fpr = 0.01};
-    struct filter *f = NULL;
-    enum status st = STATUS_NOMEM;
-
-    for (uint64_t nth = 1; nth < 10 && st == STATUS_NOMEM; nth++) {
-        mem_fail_after(nth);
-        st = filter_new(&f, &o);
-        mem_fail_after(0);
-        ck_assert((st == STATUS_OK) == (f != NULL));
-    }
-    ck_ok(st);
     filter_free(f);
 }
 

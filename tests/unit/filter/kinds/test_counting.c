@@ -125,21 +125,6 @@ TEST(a_key_that_surely_is_not_there_is_left_alone)
     filter_free(f);
 }
 
-TEST(merging_adds_the_counts)
-{
-    struct filter *a = counting_of(5000, 0.01), *b = counting_of(5000, 0.01);
-    uint64_t key = nth_key(7);
-
-    ck_ok(add_range(a, 0, 1000));
-    ck_ok(add_range(b, 0, 2000));
-    ck_ok(filter_merge(a, b));
-    ck_assert_uint_eq(count_maybe(a, 0, 2000), 2000);
-    ck_ok(filter_remove(a, &key, 1, NULL));
-    ck_assert(filter_check_one(a, key)); /* it was in both */
-    filter_free(a);
-    filter_free(b);
-}
-
 TEST(past_its_capacity_it_says_so)
 {
     struct filter *f = counting_of(1000, 0.01);
@@ -177,26 +162,6 @@ static uint64_t stuck_in(const struct filter *f)
     return s.stuck;
 }
 
-/* A counter of four bits counts to 14; at 15 it sticks. */
-TEST(a_key_is_gone_after_as_many_removals_as_adds_up_to_fourteen)
-{
-    struct filter *f = counting_of(1000, 0.001);
-    struct filter_stats s;
-
-    add_times(f, nth_key(1), 14);
-    ck_assert_uint_eq(stuck_in(f), 0);
-    ck_assert_int_eq(remove_all(f, nth_key(1)), 14);
-    add_times(f, nth_key(1), 15);
-    filter_stats(f, &s);
-    ck_assert_uint_eq(s.stuck, s.k);
-    ck_assert_uint_eq(s.count, 15);
-    ck_assert_int_eq(remove_all(f, nth_key(1)), 100);
-    filter_stats(f, &s);
-    ck_assert_uint_eq(s.count, 0);
-    ck_assert_uint_eq(s.stuck, s.k);
-    filter_free(f);
-}
-
 FIXTURE(use_a_file, drop_the_file);
 
 TEST(what_sticks_is_known_after_merging_and_loading)
@@ -228,29 +193,6 @@ TEST(what_sticks_is_known_after_merging_and_loading)
 }
 
 FIXTURE(NULL, NULL);
-
-TEST(only_equal_sizes_merge_and_a_merged_one_may_be_overfull)
-{
-    struct filter *a = counting_of(1000, 0.01), *b = counting_of(1000, 0.01);
-    struct filter *larger = counting_of(2000, 0.01);
-    struct filter *stricter = counting_of(1000, 1e-8);
-    struct filter_stats s;
-
-    ck_ok(add_range(a, 0, 700));
-    ck_ok(add_range(b, 700, 700));
-    ck_assert_int_eq(filter_merge(a, larger), STATUS_ARG);
-    ck_assert_int_eq(filter_merge(a, stricter), STATUS_ARG);
-    filter_stats(a, &s);
-    ck_assert_uint_eq(s.count, 700);
-    ck_assert_int_eq(filter_merge(a, b), STATUS_LIMIT);
-    filter_stats(a, &s);
-    ck_assert_uint_eq(s.count, 1400);
-    ck_assert_uint_eq(count_maybe(a, 0, 1400), 1400);
-    filter_free(a);
-    filter_free(b);
-    filter_free(larger);
-    filter_free(stricter);
-}
 
 /* Of 10,000 absent keys some look present, and what they would take away is
  * others'. */
@@ -323,33 +265,6 @@ TEST(its_own_keys_come_back_with_it_and_mend_it)
     filter_free(g);
 }
 
-/* Without one part of its keys it cannot tell, and so removes none of them. */
-TEST(keys_that_are_damaged_are_not_removed)
-{
-    struct filter *f = keeping(20000, 0.01), *g = NULL;
-    struct checkpoint_info info;
-    uint64_t kept = 0;
-
-    ck_ok(add_range(f, 0, 20000));
-    ck_ok(checkpoint_save(path, f, &id));
-    ck_ok(checkpoint_peek(path, &info));
-    forge_entry(info.units, info.units - 1, 48, 5);
-    ck_ok(load(&g, NULL, &info));
-    ck_assert_uint_eq(info.damaged, 1);
-    for (uint64_t i = 0; i < 20000; i++) {
-        uint64_t key = nth_key(i);
-        bool removed;
-
-        ck_ok(filter_remove(g, &key, 1, &removed));
-        ck_assert(removed != (key >> 52 == 4095));
-        kept += !removed;
-        ck_assert(removed || filter_check_one(g, key));
-    }
-    ck_assert_uint_gt(kept, 0);
-    filter_free(f);
-    filter_free(g);
-}
-
 FIXTURE(NULL, NULL);
 
 TEST(merging_takes_stored_keys_of_any_size)
@@ -376,37 +291,6 @@ TEST(merging_takes_stored_keys_of_any_size)
 }
 
 FIXTURE(use_a_file, drop_the_file);
-
-/* Keys of other units must not be counted again. */
-TEST(a_mended_unit_counts_each_of_its_keys_once)
-{
-    const uint64_t n = 100000;
-    struct remembered *r = xcalloc(1, sizeof *r);
-    struct filter *f = saved("counting", n, r), *g = NULL;
-    struct checkpoint_info info;
-    struct filter_stats s;
-
-    flip(8 * (300 + (uint64_t)65536));
-    ck_ok(load(&g, r, &info));
-    ck_assert_uint_eq(info.damaged, 1);
-    ck_assert_uint_eq(info.lost, 0);
-    ck_assert_uint_eq(info.listed[0], 1);
-    filter_stats(g, &s);
-    ck_assert_uint_eq(s.rebuilds, 1);
-    ck_assert_uint_eq(s.lost, 0);
-    ck_assert_uint_eq(s.count, n);
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t key = nth_key(i);
-
-        ck_ok(filter_remove(g, &key, 1, NULL));
-    }
-    filter_stats(g, &s);
-    ck_assert_uint_eq(s.count, 0);
-    ck_assert_double_eq(s.fill, 0);
-    filter_free(f);
-    filter_free(g);
-    forget_all(r);
-}
 
 TEST(a_unit_that_cannot_be_mended_is_maybe_and_shows_in_the_rate)
 {

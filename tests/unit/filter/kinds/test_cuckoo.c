@@ -198,33 +198,6 @@ TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
     }
 }
 
-/* Its two buckets hold eight copies, and others need room there too. */
-TEST(a_key_is_gone_after_as_many_removals_as_adds_and_not_before)
-{
-    static const unsigned slots[] = {1, 2, 4, 8};
-
-    for (int b = 0; b < 4; b++)
-        for (int times = 1; times < 40; times++) {
-            struct filter *f = table_of(1000, 16, slots[b]);
-            uint64_t key = nth_key(0);
-            bool done;
-
-            for (int i = 0; i < times; i++)
-                ck_ok(filter_add(f, &key, 1, NULL));
-            ck_ok(add_range(f, 1, 900));
-            for (int i = 0; i < times; i++) {
-                ck_assert(filter_check_one(f, key));
-                ck_ok(filter_remove(f, &key, 1, &done));
-                ck_assert(done);
-            }
-            ck_assert_msg(!filter_check_one(f, key), "%d copies", times);
-            ck_ok(filter_remove(f, &key, 1, &done));
-            ck_assert(!done);
-            ck_assert_uint_eq(count_maybe(f, 1, 900), 900);
-            filter_free(f);
-        }
-}
-
 /* Compares random adds and removals of a few keys with a count for each. */
 TEST(random_copies_agree_with_a_plain_count)
 {
@@ -368,22 +341,6 @@ TEST(without_keys_or_memory_it_goes_on_as_it_is)
     ck_assert_uint_eq(count_maybe(f, 0, 1050), 1050);
     filter_free(f);
     forget_all(r);
-}
-
-TEST(tables_of_one_size_merge)
-{
-    struct filter *a = cuckoo_of(5000, 16, NULL);
-    struct filter *b = cuckoo_of(5000, 16, NULL);
-    struct filter *other = cuckoo_of(6000, 16, NULL);
-
-    ck_ok(add_range(a, 0, 2000));
-    ck_ok(add_range(b, 2000, 2000));
-    ck_ok(filter_merge(a, b));
-    ck_assert_uint_eq(count_maybe(a, 0, 4000), 4000);
-    ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
-    filter_free(a);
-    filter_free(b);
-    filter_free(other);
 }
 
 /* When its buckets are full, the filter keeps a few fingerprints beside the
@@ -576,20 +533,6 @@ TEST(it_never_takes_more_than_its_share_of_memory)
     ck_assert_ptr_null(f);
 }
 
-TEST(once_it_starves_the_source_is_not_asked_at_every_key)
-{
-    struct remembered *r = xcalloc(1, sizeof *r);
-    struct filter *f = cuckoo_of(1000, 16, r);
-
-    r->fail = STATUS_IO;
-    ck_assert_int_eq(add_range(f, 0, 1040), STATUS_LIMIT);
-    ck_assert_uint_eq(r->asked, 1);
-    ck_assert_uint_eq(stats_of(f).starved, 1);
-    ck_assert_uint_eq(count_maybe(f, 0, 1040), 1040);
-    filter_free(f);
-    forget_all(r);
-}
-
 TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
 {
     struct filter_options o = {.kind = "cuckoo", .expect = 1000, .fpr = 0.1};
@@ -640,56 +583,7 @@ TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
     filter_free(g);
 }
 
-/* ---- the table
- * -------------------------------------------------------------*/
-
-static void fill_and_empty(unsigned bits, unsigned slots)
-{
-    uint64_t n = 0, keys = (uint64_t)(990 * slots * sizing_cuckoo_load(slots));
-    struct buckets b;
-
-    ck_ok(buckets_init(&b, 1000, bits, slots));
-    ck_assert_uint_eq(buckets_bytes(&b), 1000 * bits * slots / 8);
-    if (slots == 1) /* the threshold itself: some keys find no place */
-        keys -= keys / 8;
-    for (; n < keys; n++) {
-        struct bucket_place p = buckets_place(&b, nth_key(n)), q = p;
-        unsigned before = buckets_copies(&b, &p);
-
-        ck_assert_uint_eq(p.print >> (bits - 1) >> 1, 0);
-        ck_assert(buckets_have(&b, &p) == (before > 0));
-        ck_assert_msg(buckets_put(&b, &q), "%u bits, %u slots: %" PRIu64, bits,
-                      slots, n);
-        ck_assert_uint_eq(buckets_copies(&b, &p), before + 1);
-        ck_assert_uint_eq(b.taken, n + 1);
-    }
-    b.taken = 0;
-    buckets_recount(&b);
-    ck_assert_uint_eq(b.taken, n);
-    while (n-- > 0) {
-        struct bucket_place p = buckets_place(&b, nth_key(n));
-        unsigned before = buckets_copies(&b, &p);
-
-        ck_assert_uint_gt(before, 0);
-        ck_assert(buckets_remove(&b, &p));
-        ck_assert_uint_eq(buckets_copies(&b, &p), before - 1);
-        ck_assert_uint_eq(b.taken, n);
-    }
-    for (uint64_t o = 0; o < buckets_bytes(&b); o++)
-        if (b.at[o] != 0)
-            ck_abort_msg("octet %" PRIu64 " is not empty", o);
-    buckets_fini(&b);
-}
-
-/* Fills tables from both sides, and counts along. */
-TEST(a_table_counts_copies_and_slots_and_keeps_its_neighbours)
-{
-    static const unsigned bits[] = {8, 12, 16, 32}, slots[] = {1, 2, 4, 8};
-
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++)
-            fill_and_empty(bits[i], slots[j]);
-}
+/* ---- the table -----------------------------------------------------------*/
 
 /* What has no place is one of those that were in, and all others stay. */
 TEST(a_full_table_gives_one_fingerprint_back_and_loses_none)

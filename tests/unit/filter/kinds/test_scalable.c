@@ -179,24 +179,6 @@ TEST(a_source_that_lost_keys_is_not_believed)
     forget_all(r);
 }
 
-/* The crawl adds a batch to the filter before the store has it. */
-TEST(keys_of_the_running_batch_survive_a_rebuild)
-{
-    struct remembered *r = xcalloc(1, sizeof *r);
-    struct filter *f = scalable_of(1, 0.001, r);
-    static uint64_t keys[50000];
-
-    for (uint64_t at = 0; at < 500000; at += 50000) {
-        for (uint64_t i = 0; i < 50000; i++)
-            keys[i] = nth_key(at + i);
-        ck_ok(filter_add(f, keys, 50000, NULL));
-        remember_range(r, at, 50000);
-        ck_assert_uint_eq(count_maybe(f, 0, at + 50000), at + 50000);
-    }
-    filter_free(f);
-    forget_all(r);
-}
-
 TEST(it_never_takes_more_than_its_share_of_memory)
 {
     const uint64_t most = 1 << 20;
@@ -220,24 +202,6 @@ TEST(it_never_takes_more_than_its_share_of_memory)
     /* 4.4 bits a key: it would be 31 % with the eight marks it started with. */
     ck_assert_double_le(measured, 0.2);
     filter_free(f);
-}
-
-TEST(a_share_smaller_than_its_first_size_is_kept_from_the_start)
-{
-    struct filter_options o = {.expect = 10000000,
-                               .fpr = 1e-3,
-                               .most_bytes = 4 << 20};
-    struct filter *f = NULL;
-    struct filter_stats s;
-
-    ck_ok(filter_new(&f, &o));
-    filter_stats(f, &s);
-    ck_assert(s.reduced);
-    ck_assert_uint_le(s.bits / 8, (4 << 20) + 4096 * 16);
-    ck_assert_uint_ge(s.bits / 8, 3 << 20);
-    filter_free(f);
-    o.most_bytes = 1000;
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_LIMIT);
 }
 
 TEST(merging_adds_the_other_ones_kept_keys)
@@ -374,9 +338,4 @@ TEST(an_image_taken_while_it_grows_has_all_it_covers)
 
     grow_while_it_is_saved(r);
     forget_all(r);
-}
-
-TEST(so_has_one_of_a_filter_that_keeps_its_keys)
-{
-    grow_while_it_is_saved(NULL);
 }

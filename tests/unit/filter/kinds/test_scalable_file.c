@@ -32,8 +32,7 @@ static struct filter_stats stats_of(const struct filter *f)
     return s;
 }
 
-/* ---- sizes
- * -----------------------------------------------------------------*/
+/* ---- sizes ---------------------------------------------------------------*/
 
 FIXTURE(use_a_file, drop_the_file);
 
@@ -65,24 +64,6 @@ TEST(each_segment_climbs_a_ladder_of_its_own)
     filter_free(f);
 }
 
-TEST(a_rung_has_room_for_its_keys)
-{
-    struct filter *f = scalable_of(1, 0.01, 0, NULL);
-    const struct scalable *c = (const struct scalable *)f;
-
-    for (uint64_t keys = 1; keys < 1000000; keys += keys / 3 + 1) {
-        uint32_t blocks = scalable_rung(c, 5, 0, keys);
-
-        ck_assert_uint_ge((uint64_t)(blocks * c->load), keys);
-        if (blocks > 1) /* and the one below has not */
-            ck_assert_uint_lt(
-                (uint64_t)((uint32_t)(blocks / SCALABLE_GROWTH - 1) * c->load),
-                keys);
-    }
-    ck_assert_uint_eq(scalable_rung(c, 5, 100, 1), scalable_rung(c, 5, 100, 0));
-    filter_free(f);
-}
-
 /* The load counts keys while they are few, and bits once it is overfull. */
 TEST(the_load_is_counted_or_estimated)
 {
@@ -105,30 +86,7 @@ TEST(the_load_is_counted_or_estimated)
     forget_all(r);
 }
 
-/* ---- files
- * -----------------------------------------------------------------*/
-
-/* At the limit of memory, segments have 4 marks a key instead of 8. */
-TEST(segments_with_fewer_marks_come_back_as_they_were)
-{
-    struct filter *f = scalable_of(1000, 1e-3, 1 << 20, NULL), *g;
-    const struct scalable *a = (const struct scalable *)f, *b;
-
-    ck_assert_int_eq(add_range(f, 0, 1500000), STATUS_LIMIT);
-    ck_assert_uint_gt(a->thin, 0);
-    g = reloaded(f, NULL);
-    b = (const struct scalable *)g;
-    ck_assert_uint_eq(b->thin, a->thin);
-    ck_assert_mem_eq(b->k_of, a->k_of, sizeof a->k_of);
-    ck_assert_mem_eq(b->count, a->count, sizeof a->count);
-    ck_assert_uint_eq(stats_of(g).count, stats_of(f).count);
-    ck_assert_double_eq(stats_of(g).fpr_predicted, stats_of(f).fpr_predicted);
-    ck_assert_uint_eq(count_maybe(g, 0, 1500000), 1500000);
-    ck_assert_uint_eq(count_maybe(g, 2000000, 50000),
-                      count_maybe(f, 2000000, 50000));
-    filter_free(f);
-    filter_free(g);
-}
+/* ---- files ---------------------------------------------------------------*/
 
 /* A segment that was lost is saved as such, and mended when keys are there. */
 TEST(a_lost_segment_is_mended_by_a_later_load)

@@ -185,27 +185,6 @@ TEST(each_layer_is_filled_to_its_size_and_no_further)
     }
 }
 
-TEST(the_rate_of_a_layer_tightens)
-{
-    struct filter *wide = stacked_of(1000, 0.01, 2, 0.9);
-    struct filter *half = stacked_of(1000, 0.01, 2, 0.5);
-    struct filter *tight = stacked_of(1000, 0.01, 2, 0.1);
-
-    /* The first has 0.001 of the rate, the second half, the third nine
-     * tenths. */
-    ck_assert_uint_gt(stats_of(wide).bits, stats_of(half).bits);
-    ck_assert_uint_gt(stats_of(half).bits, stats_of(tight).bits);
-    ck_assert_double_eq_tol((double)stats_of(half).bits / 1000, 11.6, 0.6);
-    ck_ok(add_range(wide, 0, 100000));
-    ck_ok(add_range(half, 0, 100000));
-    ck_ok(add_range(tight, 0, 100000));
-    ck_assert_uint_gt(stats_of(tight).bits, stats_of(half).bits);
-    ck_assert_double_lt(stats_of(tight).fpr_predicted, 0.0105);
-    filter_free(wide);
-    filter_free(half);
-    filter_free(tight);
-}
-
 TEST(merging_takes_as_many_layers_as_the_larger_has)
 {
     struct filter *a = stacked_of(1000, 0.01, 2, 0.5);
@@ -235,25 +214,6 @@ TEST(merging_takes_as_many_layers_as_the_larger_has)
         ck_assert_msg(filter_merge(b, f) == STATUS_ARG, "%zu", i);
         filter_free(f);
     }
-    filter_free(a);
-    filter_free(b);
-}
-
-/* Two full ones have twice the keys in each layer. */
-TEST(a_merged_one_past_its_promise_says_so)
-{
-    struct filter *a = stacked_of(1000, 0.01, 2, 0.5);
-    struct filter *b = stacked_of(1000, 0.01, 2, 0.5);
-
-    ck_ok(add_range(a, 0, 15000));
-    ck_ok(add_range(b, 15000, 15000));
-    ck_assert_int_eq(filter_merge(a, b), STATUS_LIMIT);
-    ck_assert_uint_eq(count_maybe(a, 0, 30000), 30000);
-    ck_assert(stats_of(a).overfull);
-    ck_assert_double_eq_tol(stats_of(a).fpr_predicted /
-                                ((double)count_maybe(a, 30000, 100000) /
-                                 100000),
-                            1, 0.1);
     filter_free(a);
     filter_free(b);
 }
@@ -292,8 +252,7 @@ TEST(the_last_layer_takes_what_is_left_of_the_share)
     filter_free(whole);
 }
 
-/* ---- files
- * -----------------------------------------------------------------*/
+/* ---- files ---------------------------------------------------------------*/
 
 TEST(all_layers_come_back_and_go_on_growing)
 {
@@ -322,25 +281,6 @@ TEST(all_layers_come_back_and_go_on_growing)
     ck_assert_uint_eq(stats_of(g).count, stats_of(f).count);
     ck_assert_uint_eq(stats_of(g).bits, stats_of(f).bits);
     ck_assert_uint_eq(count_maybe(g, 0, 400000), 400000);
-    filter_free(f);
-    filter_free(g);
-}
-
-TEST(one_that_was_cut_to_its_share_comes_back_so)
-{
-    struct filter_options o = {.kind = "stacked",
-                               .expect = 1000,
-                               .fpr = 0.001,
-                               .most_bytes = 100000};
-    struct filter *f = NULL, *g;
-
-    ck_ok(filter_new(&f, &o));
-    ck_assert_int_eq(add_range(f, 0, 100000), STATUS_LIMIT);
-    g = reloaded(f, NULL);
-    ck_assert(stats_of(g).reduced);
-    ck_assert_uint_eq(stats_of(g).bits, stats_of(f).bits);
-    ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
-    ck_assert_int_eq(add_range(g, 100000, 1), STATUS_LIMIT);
     filter_free(f);
     filter_free(g);
 }
@@ -397,25 +337,5 @@ TEST(shapes_that_lie_are_refused)
         ck_assert_msg(load(&g, NULL, NULL) == STATUS_FORMAT, "lie %zu", i);
         ck_assert_ptr_null(g);
     }
-    filter_free(f);
-}
-
-/* One key at a time, so that the last thing that happens is the failure. */
-TEST(a_layer_without_memory_is_tried_again_and_meanwhile_told)
-{
-    struct filter *f = stacked_of(1000, 0.01, 2, 0.5);
-    unsigned told = 0;
-
-    for (uint64_t n = 0; n < 3000; n++) {
-        uint64_t key = nth_key(n);
-
-        mem_fail_after(n < 2000 ? 1 : 0);
-        told += filter_add(f, &key, 1, NULL) == STATUS_LIMIT;
-        mem_fail_after(0);
-    }
-    ck_assert_uint_gt(told, 900);
-    ck_assert_uint_lt(told, 1000);
-    ck_assert(!stats_of(f).reduced);
-    ck_assert_uint_eq(count_maybe(f, 0, 3000), 3000);
     filter_free(f);
 }

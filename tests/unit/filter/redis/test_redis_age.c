@@ -92,21 +92,6 @@ TEST(a_key_is_kept_for_its_time_and_not_much_longer)
     }
 }
 
-TEST(a_key_that_is_added_again_lives_from_then_on)
-{
-    struct redis_bloom *b;
-
-    NEEDS_SERVER;
-    b = make_aged(2, 1500);
-    ck_assert_uint_eq(add(b, 0, 100), 100);
-    pass(TTL - 100000);
-    ck_assert_uint_eq(add(b, 0, 50), 0); /* of an older generation: not new */
-    pass(TTL - 100000);
-    ck_assert_uint_eq(maybes(b, 0, 50), 50);
-    ck_assert_uint_le(maybes(b, 50, 50), 2);
-    redis_bloom_free(b);
-}
-
 /* Several processes add while generations begin: each key has one winner, and
  * none is lost. */
 enum { RACERS = 4, RACE_KEYS = 20000 };
@@ -249,27 +234,6 @@ TEST(a_large_generation_begins_in_pieces)
     ck_assert_int_eq(redis_server_do(&server, "PTTL test"), -1);
     ck_assert_int_gt(redis_server_do(&server, "PTTL test:old1"), 0);
     ck_assert_uint_eq(maybes(b, 0, 200), 200);
-    redis_bloom_free(b);
-}
-
-/* One of its strings evicted or deleted: the filter is gone, not half empty. */
-TEST(a_filter_that_lost_a_generation_is_gone)
-{
-    struct redis_bloom *b;
-    uint64_t key = nth_key(0);
-    bool maybe;
-
-    NEEDS_SERVER;
-    b = make_aged(2, 1500);
-    (void)add(b, 0, 100);
-    pass(TTL / 2);
-    (void)add(b, 100, 100);
-    ck_assert_int_eq(redis_server_do(&server, "DEL test:old1"), 1);
-    ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe),
-                     STATUS_NOT_FOUND);
-    ck_assert_int_eq(redis_bloom_add(b, digests(&key), 1, NULL),
-                     STATUS_NOT_FOUND);
-    ck_assert_int_eq(redis_bloom_renew(b), STATUS_NOT_FOUND);
     redis_bloom_free(b);
 }
 

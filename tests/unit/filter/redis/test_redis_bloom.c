@@ -34,33 +34,6 @@ TEST(keeps_every_key_and_its_promised_rate)
     }
 }
 
-/* Filled ten times over, nearly every key is "maybe" and none counts as new any
- * more; what the filter says of itself must still be what it does. */
-TEST(an_overfull_filter_knows_its_rate)
-{
-    static const char *const settings[] = {"", "layout=plain"};
-
-    NEEDS_SERVER;
-    for (int i = 0; i < 2; i++) {
-        struct redis_bloom *b = open_with(settings[i], REDIS_BLOOM_NEW, 5000);
-        struct redis_bloom_info told, counted;
-        double measured;
-
-        for (uint64_t times = 1; times <= 10; times *= 2) {
-            (void)add(b, 0, 20000 * times);
-            measured = (double)maybes(b, 1000000, 50000) / 50000;
-            redis_bloom_known(b, &told);
-            ck_assert_double_le(fabs(told.fpr_predicted - measured),
-                                0.0005 + 0.03 * measured);
-            ck_assert(told.overfull == (times > 1));
-        }
-        ck_ok(redis_bloom_inspect(b, &counted));
-        ck_assert_uint_eq(counted.bits_set, told.bits_set);
-        ck_ok(redis_bloom_drop(b));
-        redis_bloom_free(b);
-    }
-}
-
 /* A filter of many MiB is made piece by piece, and is as any other. */
 TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
 {
@@ -109,19 +82,6 @@ TEST(an_abandoned_rebuild_ends_by_itself)
     redis_bloom_known(b, &i);
     ck_assert(!i.rebuilding);
     ck_assert_uint_eq(maybes(b, 0, 100), 100);
-    redis_bloom_free(b);
-}
-
-TEST(a_key_is_fresh_once_also_inside_a_batch)
-{
-    uint64_t keys[] = {1, 2, 1, 3, 2};
-    bool fresh[5], known[] = {true, true, false, true, false};
-    struct redis_bloom *b;
-
-    NEEDS_SERVER;
-    b = make();
-    ck_ok(redis_bloom_add(b, digests(keys), 5, fresh));
-    ck_assert_mem_eq(fresh, known, sizeof known);
     redis_bloom_free(b);
 }
 

@@ -161,40 +161,6 @@ TEST(a_server_that_refuses_us_is_not_open_and_its_words_are_kept)
     ck_assert_int_eq(redis_connection_ready(l), STATUS_CLOSED);
 }
 
-/* What an error answer to a script means, and whether the connection stays. */
-TEST(error_answers_have_their_status)
-{
-    static const struct {
-        const char *error;
-        enum status st;
-    } t[] = {
-        {"-LOADING Redis is loading\r\n", STATUS_CLOSED},
-        {"-BUSY Redis is busy\r\n", STATUS_CLOSED},
-        {"-TRYAGAIN\r\n", STATUS_CLOSED},
-        {"-CLUSTERDOWN\r\n", STATUS_CLOSED},
-        {"-MASTERDOWN\r\n", STATUS_CLOSED},
-        {"-ERR max number of clients reached\r\n", STATUS_CLOSED},
-        {"-OOM command not allowed\r\n", STATUS_FULL},
-        {"-READONLY replica\r\n", STATUS_BUSY},
-        {"-MISCONF\r\n", STATUS_BUSY},
-        {"-NOREPLICAS\r\n", STATUS_BUSY},
-        {"-WRONGTYPE\r\n", STATUS_ARG},
-        {"-NOPERM\r\n", STATUS_ARG},
-        {"-ERR what\r\n", STATUS_ARG},
-    };
-    const struct redis_place p = impostor_place(&s, 60000);
-    redisReply *r;
-
-    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        s.scripts[redis_script_check.number][0] = t[i].error;
-        anew(&p, 0);
-        ck_assert_msg(run(&r) == t[i].st, "%s", t[i].error);
-        ck_assert_ptr_null(r);
-        ck_assert(redis_connection_is_open(l) == (t[i].st != STATUS_CLOSED));
-        ck_assert_mem_eq(redis_connection_error(l), t[i].error + 1, 3);
-    }
-}
-
 TEST(a_script_is_loaded_once_and_again_if_the_server_forgot_it)
 {
     static const char flushed[] = "-NOSCRIPT No matching script\r\n";
@@ -224,29 +190,6 @@ TEST(a_script_is_loaded_once_and_again_if_the_server_forgot_it)
     anew(&p, 0);
     ck_assert_int_eq(run_number(), 9);
     ck_assert_uint_eq(s.loads, 5);
-}
-
-TEST(a_digest_of_another_form_is_refused)
-{
-    static const char *const loads[] = {
-        "+OK\r\n", ":1\r\n",
-        "$39\r\n000000000000000000000000000000000000000\r\n",
-        "$41\r\n00000000000000000000000000000000000000000\r\n"};
-    const struct redis_place p = impostor_place(&s, 60000);
-    redisReply *r;
-
-    for (size_t i = 0; i < 4; i++) {
-        s.load = loads[i];
-        anew(&p, 0);
-        ck_assert_int_eq(run(&r), STATUS_CLOSED);
-        ck_assert(!redis_connection_is_open(l));
-        ck_assert_ptr_nonnull(strstr(redis_connection_error(l), "digest"));
-    }
-    s.load = "-OOM\r\n";
-    anew(&p, 0);
-    ck_assert_int_eq(run(&r), STATUS_FULL);
-    ck_assert(redis_connection_is_open(l));
-    ck_assert_uint_eq(s.asked[redis_script_check.number], 0);
 }
 
 TEST(several_scripts_may_be_under_way)
@@ -284,30 +227,6 @@ TEST(several_scripts_may_be_under_way)
     ck_assert_str_eq(s.last, "2 x x x; ");
 }
 
-TEST(more_arguments_than_a_command_takes_are_refused)
-{
-    const unsigned n = redis_script_check.number;
-    struct bytes args[46];
-    redisReply *r = NULL;
-
-    for (size_t i = 0; i < 46; i++)
-        args[i] = bytes_of_str("x");
-    s.scripts[n][0] = ":1\r\n";
-    ck_ok(redis_connection_run(l, &redis_script_check, args, 1, args, 44, &r));
-    freeReplyObject(r);
-    r = NULL;
-    ck_assert_int_eq(redis_connection_run(l, &redis_script_check, args, 1, args,
-                                          45, &r),
-                     STATUS_ARG);
-    ck_assert_int_eq(redis_connection_send(l, &redis_script_check, args, 45,
-                                           args, 1),
-                     STATUS_ARG);
-    ck_assert_ptr_null(r);
-    ck_assert(redis_connection_is_open(l));
-    ck_assert_uint_eq(s.asked[n], 1);
-    redis_connection_free(NULL);
-}
-
 /* "*N" and N times ":5". */
 static char *array_of(char *to, unsigned n)
 {
@@ -338,19 +257,6 @@ TEST(arrays_are_bounded)
     s.scripts[n][2] = "*65537\r\n";
     ck_assert_int_eq(run(&r), STATUS_CLOSED);
     ck_assert_ptr_nonnull(strstr(redis_connection_error(l), "too long"));
-}
-
-TEST(long_words_of_a_server_are_cut)
-{
-    static char text[1000];
-    redisReply *r;
-
-    memset(text, 'x', 600);
-    memcpy(text, "-ERR ", 5);
-    memcpy(text + 600, "\r\n", 3);
-    s.scripts[redis_script_check.number][0] = text;
-    ck_assert_int_eq(run(&r), STATUS_ARG);
-    ck_assert_uint_eq(strlen(redis_connection_error(l)), 255);
 }
 
 TEST(silence_slowness_and_hanging_up_lose_the_connection)
@@ -404,21 +310,4 @@ TEST(tries_are_spaced_ever_wider_until_one_succeeds)
     redis_connection_lose(l);
     ck_assert_int_eq(run_number(), 1); /* this one waits */
     ck_assert_uint_eq(s.connections, 3);
-}
-
-/* The first failure of a crawler is followed by a try soon after. */
-TEST(a_success_makes_the_next_wait_short_again)
-{
-    int64_t before, most = 0;
-
-    s.scripts[redis_script_check.number][0] = ":1\r\n";
-    for (int round = 0; round < 8; round++) {
-        ck_assert_int_eq(run_number(), 1);
-        before = clock_mono();
-        redis_connection_lose(l);
-        while (!redis_connection_is_due(l))
-            usleep(1000);
-        most = clock_later(most, clock_mono() - before);
-    }
-    ck_assert_int_lt(most, 5 * NS_PER_S); /* 12.8 s if it went on doubling */
 }

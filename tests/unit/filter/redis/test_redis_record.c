@@ -114,24 +114,6 @@ TEST(a_whole_record_is_read)
     ck_assert_uint_eq(r.next.k, 2);
 }
 
-TEST(what_may_be_missing_has_no_value)
-{
-    struct redis_record r;
-
-    ck_ok(read_with("seed", NULL, &r));
-    ck_assert(!r.has_seed);
-    ck_ok(read_with("seed", "", &r));
-    ck_assert(!r.has_seed);
-    ck_ok(read_with("built", NULL, &r));
-    ck_assert_str_eq(r.built, "");
-    ck_ok(read_with("next_token", NULL, &r));
-    ck_assert_uint_eq(r.next.k, 0);
-    ck_assert_str_eq(r.next_token, "");
-    ck_ok(read_with("hash", "double", &r));
-    ck_assert_int_eq(r.now.hash, REDIS_DOUBLE);
-    ck_ok(read_with("more", "of it", &r));
-}
-
 TEST(what_is_wrong_is_refused_and_nothing_is_given)
 {
     static const struct field wrong[] = {
@@ -203,34 +185,6 @@ TEST(what_is_wrong_is_refused_and_nothing_is_given)
     ck_assert_uint_eq(r.adds, 7);
 }
 
-TEST(numbers_may_be_as_large_as_they_are_meant_to)
-{
-    static const struct field large[] = {
-        {"bits", "1008"},
-        {"bits", "1007"},
-        {"expect", "1099511627776"},
-        {"k", "64"},
-        {"fpr", "0.5"},
-        {"fpr", "1e-9"},
-        {"next_k", "64"},
-        {"next_bits", "4294967296"},
-        {"gen", "9223372036854775807"},
-        {"adds", "9223372036854775807"},
-        {"count", "9223372036854775807"},
-        {"bits", "0000000000000001001"},
-    };
-    struct redis_record r;
-
-    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-        ck_assert_msg(read_with(large[i].name, large[i].value, &r) == STATUS_OK,
-                      "%s=%s", large[i].name, large[i].value);
-    ck_assert_uint_eq(r.now.bits, 1001);
-    ck_ok(read_with("gen", "9223372036854775807", &r));
-    ck_assert_str_eq(r.generation, "9223372036854775807");
-    ck_ok(read_with("count", "9223372036854775807", &r));
-    ck_assert_uint_eq(r.count, INT64_MAX);
-}
-
 TEST(what_is_no_list_of_texts_is_refused)
 {
     static const char *const texts[] = {
@@ -247,23 +201,4 @@ TEST(what_is_no_list_of_texts_is_refused)
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ck_assert_msg(parse(texts[i], &r) == STATUS_FORMAT, "%zu", i);
-}
-
-TEST(a_word_with_a_zero_octet_is_none)
-{
-    char text[4096], *at;
-    redisReader *r = redisReaderCreate();
-    struct redis_record out;
-    void *reply = NULL;
-
-    write_record(text, sizeof text, NULL);
-    at = strstr(text, EPOCH);
-    ck_assert_int_eq(redisReaderFeed(r, text, (size_t)(at - text)), REDIS_OK);
-    ck_assert_int_eq(redisReaderFeed(r, "", 1), REDIS_OK);
-    ck_assert_int_eq(redisReaderFeed(r, at + 1, strlen(at + 1)), REDIS_OK);
-    ck_assert_int_eq(redisReaderGetReply(r, &reply), REDIS_OK);
-    ck_assert_ptr_nonnull(reply);
-    ck_assert_int_eq(redis_record_read(&out, reply), STATUS_FORMAT);
-    freeReplyObject(reply);
-    redisReaderFree(r);
 }
