@@ -42,6 +42,8 @@ exits 0 "$URLWEIR" export d
 says out '"status": "failed", "reason": "stuck"'
 exits 0 "$URLWEIR" explain d "$seed"
 says out stuck
+exits 0 "$URLWEIR" status d --json
+[ "$(json retries <out)" = 2 ] || fail "retries: $(cat out)"
 agrees d
 [ ! -e d/in-hand ] || fail "the file is left after a clean end"
 exits 5 "$URLWEIR" resume d

@@ -235,30 +235,6 @@ def check_sets(work):
         same("octets", d.take([b"\xff", "a", "a"]), [1, 1, 0])
 
 
-def check_threads(urls):
-    want, wrong = [], []
-    valid = []
-    for url in urls:
-        try:
-            want.append(urlweir.canonical(url))
-            valid.append(url)
-        except urlweir.NotAUrl:
-            pass
-
-    def work():
-        for _ in range(3):
-            if [urlweir.canonical(url) for url in valid] != want:
-                wrong.append(1)
-            if len(urlweir.links("<a href=x>" * 100, "http://h/").links) != 100:
-                wrong.append(2)
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not wrong
-
-
 def in_threads(count, work):
     """Runs work(i) in so many threads; what it raises is raised here."""
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
@@ -379,7 +355,6 @@ try:
     check_sitemaps()
     check_filters(work)
     check_sets(work)
-    check_threads(urls)
     check_keys(work)
     check_fork(work)
     check_shared(work)

@@ -209,68 +209,6 @@ def health_says_not_serving_while_the_service_stops():
         is_(server.process.wait(4 + LATE), 0)
 
 
-@check_alone
-def six_callers_that_ask_for_any_crawl_never_get_the_same_url():
-    """With SetActive, SetDelay of the default and ListCrawls in between."""
-    with Server() as f:
-        f.delay(0, "")
-        crawls = [f"c{i}" for i in range(6)]
-        f.put(*(f.new(f"{c}/{i}", f"q{i % 30}", crawl=c)
-                for c in crawls for i in range(200)))
-        got, wrong = [], []
-
-        def caller(n):
-            end = time.monotonic() + 6 + LATE
-            while time.monotonic() < end and len(got) < 1200:
-                f.active(False)
-                f.active(True)
-                got.extend(f.get(2, 10, crawl=ANY if n % 2 else "unset",
-                                 delay=600))
-                f.delay(0, "")
-                if sorted(f.stub.ListCrawls(pb.Local()).values) != crawls:
-                    wrong.append(n)
-
-        # as many of a queue as are held may be asked for: take all at last
-        threads = [threading.Thread(target=caller, args=(n,), daemon=True)
-                   for n in range(6)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        f.active(True)
-        waits(2 + LATE, lambda: got.extend(f.get(crawl=ANY, delay=600))
-              or len(got) >= 1200)
-        is_((len(got), len(set(got)), wrong), (1200, 1200, []))
-
-
-@check_alone
-def a_call_for_all_crawls_costs_what_it_returns():
-    """5,000 queues that are not due do not slow a call that finds one: beside
-    a server without them, so that both have the same machine."""
-    with Server() as full, Server() as empty:
-        later = int(time.time()) + 100000
-        full.put(*(full.known("u", later, f"q{i}", crawl="c")
-                   for i in range(5000)))
-        got, told = {full: [], empty: []}, {full: [], empty: []}
-        for f in got:
-            f.crawl = "c"
-            f.delay(0, "")
-        for i in range(100):
-            for f in got:
-                f.put_new(f"due{i}", key="due")
-                begun = time.monotonic()
-                waits(1 + LATE, lambda: f.get(crawl=ANY) == [f"due{i}"], 0.001)
-                got[f].append(time.monotonic() - begun)
-                f.put(f.known(f"due{i}", 0, "due"))
-                begun = time.monotonic()
-                is_((f.figures()[4], f.count()),
-                    (5001, 5001 + i) if f is full else (1, i + 1))
-                told[f].append(time.monotonic() - begun)
-        for took in got, told:
-            full_took, empty_took = (sorted(took[f])[50] for f in took)
-            among(full_took, 0, 3 * empty_took + 0.03)
-
-
 @section.needs_directory
 @check_alone
 def a_store_that_cannot_be_written_makes_acks_that_say_fail():
@@ -315,21 +253,6 @@ def a_client_finds_the_service_again_after_a_restart():
         is_(stub.GetStats(pb.QueueWithinCrawlParams(crawlID="c"),
                           wait_for_ready=True, timeout=300).size, 1)
         channel.close()
-
-
-@check_alone
-def a_caller_told_to_go_away_finishes_its_calls():
-    server = Server("--drain", "300")
-    with server as f:
-        f.put(*(f.new(f"u{i}" + "x" * 500, crawl="c") for i in range(5000)))
-        items = f.stub.ListURLs(pb.ListUrlParams(crawlID="c", size=5000))
-        got = [next(items)]
-        server.process.send_signal(signal.SIGTERM)
-        time.sleep(0.3)
-        for item in items:
-            got.append(item)
-        is_(len(got), 5000)
-        is_(server.process.wait(4 + LATE), 0)
 
 
 @check_alone

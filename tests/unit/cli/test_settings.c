@@ -253,24 +253,6 @@ TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
     settings_fini(&s);
 }
 
-/* Every kind of page link can be followed, except forms. */
-TEST(knows_the_kinds_that_links_has)
-{
-    size_t i = option_find(&crawl_options, bytes_of_str("follow"));
-    const char *const *words = crawl_options.spec[i].words;
-    uint32_t set = 0;
-
-    for (; *words != NULL; words++) {
-        enum link_kind k;
-
-        ck_assert_msg(link_kind_of_name(bytes_of_str(*words), &k), "%s",
-                      *words);
-        set |= LINK_BIT(k);
-    }
-    ck_assert_uint_eq(set, (LINK_SET_ALL & ~LINK_BIT(LINK_FORM)) |
-                               LINK_BIT(LINK_RESOURCE));
-}
-
 /* ---- the settings file and resume ---- */
 
 static void start_crawl(char **argv)

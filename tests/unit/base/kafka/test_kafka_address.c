@@ -115,11 +115,3 @@ TEST_EACH(properties_that_tell_of_security_alone_are_taken, properties)
                   buf_str(&why));
     ck_assert_ptr_null(strstr(buf_str(&why), "secret"));
 }
-
-TEST(a_property_may_name_a_file)
-{
-    ck_assert_str_eq(kafka_property_file("ssl.ca.location=/x=y"), "/x=y");
-    ck_assert_ptr_null(kafka_property_file("ssl.ca.location"));
-    ck_assert_ptr_null(kafka_property_file("sasl.password=/x"));
-    ck_assert_ptr_null(kafka_property_file("other.location=/x"));
-}

@@ -72,20 +72,6 @@ TEST(a_narrow_bar_leaves_out_what_matters_least)
     }
 }
 
-TEST(a_bar_is_never_wider_than_it_may)
-{
-    struct crawl_stats most = sample;
-    const struct progress_rates fast = {INT64_MAX, 1e300, 1e18, INT64_MAX};
-
-    most.engine.pages = most.engine.queued = UINT64_MAX;
-    most.engine.queues_active = most.engine.failed = UINT64_MAX;
-    for (size_t width = 0; width < 300; width++) {
-        buf_clear(&b);
-        progress_bar(&b, &most, &fast, width, false);
-        ck_assert_uint_le(b.len, width);
-    }
-}
-
 TEST(rates_follow_the_last_ten_seconds)
 {
     struct engine_stats before = {.pages = 1000}, after = before;

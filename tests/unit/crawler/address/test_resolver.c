@@ -165,31 +165,6 @@ TEST(freeing_waits_for_no_lookup)
     stuck_names_let_go();
 }
 
-TEST(many_questions_are_each_answered_once)
-{
-    struct resolver_options o = options();
-    bool seen[500] = {false};
-    struct resolver_answer a;
-    unsigned asked = 0, answered = 0;
-    char host[32];
-    struct rig r = rig(&o);
-
-    while (answered < 500) {
-        if (asked < 500 && resolver_has_room(r.r)) {
-            snprintf(host, sizeof host, "127.1.%u.%u", asked / 250,
-                     asked % 250);
-            ask(&r, asked++, host);
-        }
-        if (!resolver_take(r.r, r.now, &a))
-            continue;
-        ck_assert(a.found && !seen[a.queue]);
-        ck_assert_uint_eq(a.ip.at[15], a.queue % 250);
-        seen[a.queue] = true;
-        answered++;
-    }
-    rig_fini(&r);
-}
-
 TEST(an_entry_is_for_its_host_at_any_port_or_for_all)
 {
     static const struct {

@@ -150,8 +150,7 @@ TEST(too_many_content_codings_are_refused)
     ck_assert_ptr_nonnull(h.fetch->coding);
 }
 
-/* ---- bodies
- * ----------------------------------------------------------------*/
+/* ---- bodies --------------------------------------------------------------*/
 
 TEST(a_body_is_cut_one_octet_past_its_limit)
 {
@@ -176,19 +175,6 @@ TEST(a_body_is_cut_one_octet_past_its_limit)
         ck_assert_int_eq(h.fetch->end, FETCH_CUT_LENGTH);
         ck_assert_uint_eq(h.fetch->body.len, 100 * KIB);
     }
-}
-
-TEST(a_body_that_is_not_kept_is_read_to_64_kib)
-{
-    ck_assert(head(NO, ""));
-    ck_assert_uint_eq(feed_body(&h, zeros, 64 * KIB), 64 * KIB);
-    ck_assert(!h.fetch->decided);
-    ck_assert_uint_eq(h.fetch->body.len, 0);
-    ck_assert_uint_eq(body_pool_used(h.o.bodies), 0);
-    ck_assert_uint_eq(feed_body(&h, zeros, 1), 0);
-    ck_assert(h.fetch->decided);
-    ck_assert_int_eq(h.fetch->end, FETCH_ANSWERED);
-    ck_assert_uint_eq(h.fetch->body_bytes, 64 * KIB + 1);
 }
 
 /* Each octet is `i % 251`, so that a piece read twice or not at all shows. */
@@ -243,55 +229,3 @@ TEST(a_damaged_coding_cuts_the_body_of_a_success)
     ck_assert(!h.fetch->decided);
     ck_assert_uint_eq(h.fetch->body_bytes, CODED_LENGTH);
 }
-
-/* ---- streams
- * ---------------------------------------------------------------*/
-
-static size_t streamed, enough;
-
-static bool take(void *ctx, const struct response *a, struct bytes octets)
-{
-    ck_assert_ptr_eq(ctx, &streamed);
-    ck_assert_uint_eq(a->status, 200);
-    ck_assert_uint_gt(octets.len, 0);
-    streamed += octets.len;
-    return streamed < enough;
-}
-
-TEST(a_streamed_body_is_passed_on_and_kept_only_as_html)
-{
-    h.fetch->order.take = take;
-    h.fetch->order.take_ctx = &streamed;
-    h.fetch->order.take_memory = 3 * MEBIBYTE;
-    h.fetch->order.body_most = 100 * KIB;
-    for (int html = 0; html < 2; html++) {
-        streamed = 0;
-        enough = SIZE_MAX;
-        ck_assert(head(OK, html ? "Content-Type: text/html\r\n"
-                                : "Content-Type: text/xml\r\n"));
-        ck_assert(h.fetch->streamed);
-        ck_assert(h.fetch->keep == (html == 1));
-        ck_assert_uint_eq(feed_body(&h, zeros, 900 * KIB), 900 * KIB);
-        ck_assert_uint_eq(streamed, 900 * KIB);
-        ck_assert_uint_eq(h.fetch->body.len, html ? 100 * KIB : 0);
-        ck_assert_uint_eq(h.fetch->body_bytes, 900 * KIB);
-        ck_assert(!h.fetch->decided);
-        ck_assert_uint_ge(body_pool_used(h.o.bodies), 3 * MEBIBYTE);
-        ck_assert_uint_le(body_pool_used(h.o.bodies), 3 * MEBIBYTE + 100 * KIB);
-    }
-    streamed = 0;
-    enough = 5000;
-    ck_assert(head(OK, ""));
-    ck_assert_uint_eq(feed_body(&h, zeros, 4999), 4999);
-    ck_assert_uint_eq(feed_body(&h, zeros, 1), 0);
-    ck_assert_int_eq(h.fetch->end, FETCH_CUT_LENGTH);
-    /* An error page is neither passed on nor kept. */
-    streamed = 0;
-    ck_assert(head(NO, "Content-Type: text/html\r\n"));
-    ck_assert(!h.fetch->streamed && !h.fetch->keep);
-    ck_assert_uint_eq(feed_body(&h, zeros, 100), 100);
-    ck_assert_uint_eq(streamed, 0);
-}
-
-/* ---- what is counted
- * -------------------------------------------------------*/

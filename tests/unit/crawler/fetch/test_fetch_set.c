@@ -177,32 +177,6 @@ TEST(an_absence_gives_no_time_to_what_begins_after_it)
     set_down();
 }
 
-TEST(aborting_stops_all_that_is_active)
-{
-    struct route route = {"/held", KEPT, .held = true};
-    struct fetch_result result;
-    int ctx;
-
-    set_up(&route, 1);
-    set_start();
-    for (int i = 0; i < 3; i++)
-        start("/held", &ctx);
-    while (r.server.requests < 3)
-        fetch_set_turn(r.set, clock_mono() + NS_PER_MS);
-    fetch_set_abort(r.set);
-    for (uint64_t left = 3; left > 0; left--) {
-        struct fetch *f = next(&result);
-
-        ck_assert_int_eq(result.end, FETCH_STOPPED);
-        ck_assert(!result.transient);
-        ck_assert_uint_eq(active(), left - 1);
-        fetch_set_recycle(r.set, f);
-    }
-    ck_assert_ptr_null(fetch_set_next_ended(r.set, clock_mono(), &result));
-    tiny_let_go(&r.server, &route);
-    set_down();
-}
-
 TEST(what_the_guard_refuses_ends_at_once_without_a_request)
 {
     const struct guard_options none = {.allow_private = false};
@@ -260,101 +234,6 @@ TEST(a_turn_ends_when_it_is_woken_or_its_time_has_come)
     before = clock_mono(); /* that wake-up is over */
     fetch_set_turn(r.set, before + 30 * NS_PER_MS);
     ck_assert_int_ge(clock_mono(), before + 30 * NS_PER_MS);
-    set_down();
-}
-
-TEST(over_the_rate_limit_none_begins_until_its_moment)
-{
-    struct fetch_result result;
-    struct route route = {"/", KEPT};
-    int64_t now, level;
-    struct fetch *f;
-    int ctx;
-
-    set_up(&route, 1);
-    set_start();
-    ck_assert(fetch_set_may_start(r.set, clock_mono())); /* no limit */
-    fetch_set_free(r.set);
-    r.o.rate = rate_limit_new(1000);
-    set_start();
-    now = clock_mono();
-    ck_assert(fetch_set_may_start(r.set, now));
-    level = rate_limit_spend(r.o.rate, 1200, now);
-    ck_assert_int_eq(level, now + NS_PER_S / 5);
-    ck_assert(!fetch_set_may_start(r.set, now));
-    ck_assert(!fetch_set_may_start(r.set, level - 1));
-    ck_assert(fetch_set_may_start(r.set, level));
-    /* Its moment stays, whatever others spend. */
-    (void)rate_limit_spend(r.o.rate, 1000000, now);
-    ck_assert(!fetch_set_may_start(r.set, level - 1));
-    fetch_set_turn(r.set, now + 3600 * NS_PER_S); /* and is waited for */
-    while (clock_mono() < level)
-        fetch_set_turn(r.set, now + 3600 * NS_PER_S);
-    ck_assert(fetch_set_may_start(r.set, clock_mono()));
-    start("/", &ctx);
-    ck_assert(!fetch_set_may_start(r.set, clock_mono())); /* the next one's */
-    rate_limit_set(r.o.rate, 0, clock_mono());
-    ck_assert(fetch_set_may_start(r.set, clock_mono()));
-    f = next(&result);
-    ck_assert_int_eq(result.end, FETCH_ANSWERED);
-    fetch_set_recycle(r.set, f);
-    set_down();
-}
-
-/* Thousands that are due at once would time out together. */
-TEST(ours_no_more_than_64_begin_before_the_next_turn)
-{
-    struct route route = {"/", KEPT};
-    struct fetch_result result;
-    int ctx;
-
-    set_up(&route, 1);
-    set_start();
-    for (int i = 0; i < 64; i++) {
-        ck_assert(fetch_set_may_start(r.set, clock_mono()));
-        start("/", &ctx);
-    }
-    ck_assert(!fetch_set_may_start(r.set, clock_mono()));
-    fetch_set_turn(r.set, INT64_MAX); /* at once, since one was held up */
-    ck_assert(fetch_set_may_start(r.set, clock_mono()));
-    while (active() > 0)
-        fetch_set_recycle(r.set, next(&result));
-    set_down();
-}
-
-/* One piece decodes to 32 MiB; after each mebibyte others have their turn, and
- * the deadlines stay in order. */
-TEST(a_piece_that_decodes_to_much_goes_on_turn_by_turn)
-{
-    static char bomb[2048] = "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n"
-                             "Content-Length: 1030\r\n\r\n";
-    size_t len = strlen(bomb);
-    struct route routes[] = {{"/bomb", bomb}, {"/ok", KEPT}};
-    struct fetch_result result;
-    int big, ok[20];
-
-    memcpy(bomb + len, "\x28\xb5\x2f\xfd\x00\x50", 6);
-    for (size_t i = 0; i < 256; i++) /* 128 KiB of zeros each */
-        memcpy(bomb + len + 6 + 4 * i,
-               i < 255 ? "\x02\x00\x10" : "\x03\x00\x10", 4);
-    routes[0].len = len + 6 + 1024;
-    set_up(routes, 2);
-    set_start();
-    for (int round = 0; round < 2; round++) {
-        start("/bomb", &big);
-        for (int i = 0; i < 20; i++)
-            start("/ok", &ok[i]);
-        for (int i = 0; i < 21; i++) {
-            struct fetch *f = next(&result);
-
-            ck_assert_int_eq(result.end, FETCH_ANSWERED);
-            ck_assert_int_eq(result.cut, FETCH_WHOLE);
-            ck_assert_uint_eq(result.body.len,
-                              f->ctx == &big ? 32 * MEBIBYTE : 2);
-            ck_assert(result.decoded == (f->ctx == &big));
-            fetch_set_recycle(r.set, f);
-        }
-    }
     set_down();
 }
 

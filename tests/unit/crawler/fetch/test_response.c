@@ -44,25 +44,6 @@ TEST(fields_are_found_by_name_in_any_case_without_white_space)
     response_fini(&a);
 }
 
-static void add(void *ctx, struct bytes value)
-{
-    snprintf((char *)ctx + strlen(ctx), 50, "%.*s;", (int)value.len, value.at);
-}
-
-TEST(the_first_of_several_values_counts_and_all_can_be_visited)
-{
-    struct response a;
-    char all[100] = "";
-
-    response_init(&a);
-    ck_assert(feed(&a, "HTTP/2 200 \r\nLink: <a>\r\nEtag: 1\r\n"
-                       "link: <b>\r\nEtag: 2\r\n\r\n"));
-    assert_field(&a, RESPONSE_ETAG, "1");
-    response_each(&a, RESPONSE_LINK, add, all);
-    ck_assert_str_eq(all, "<a>;<b>;");
-    response_fini(&a);
-}
-
 /* Fetch Standard, "extract a MIME type", and its examples. */
 TEST(fetch_3_3_the_last_of_several_types_counts)
 {

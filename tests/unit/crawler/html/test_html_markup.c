@@ -26,30 +26,7 @@ static void teardown(void)
     buf_fini(&value);
 }
 
-static void assert_written_as(struct bytes in, const char *out)
-{
-    buf_clear(&written);
-    html_markup_write(&written, in);
-    ck_assert_str_eq(buf_str(&written), out);
-}
-
 FIXTURE(setup, teardown);
-
-TEST(plain_values_stand_for_themselves)
-{
-    assert_written_as(bytes_of_str("/x?a=1;b#c%20'>~"), "/x?a=1;b#c%20'>~");
-    ck_assert(!html_markup_is_coded(buf_bytes(&written)));
-    assert_written_as(bytes_of_str(""), "");
-}
-
-TEST(other_octets_are_hexadecimal)
-{
-    assert_written_as(bytes_of_str("a&b<c\"d\\e"), "a\\26b\\3cc\\22d\\5ce");
-    assert_written_as(bytes_of_str("\t\n\r\x01\x7f\xff"),
-                      "\\09\\0a\\0d\\01\\7f\\ff");
-    assert_written_as(bytes_of_str("\xc3\xa9"), "\\c3\\a9");
-    assert_written_as(bytes_of("a\0b", 3), "ab");
-}
 
 TEST(every_octet_comes_back)
 {

@@ -225,31 +225,6 @@ TEST(ours_crawl_delay_is_the_number_that_its_value_begins_with)
     ck_assert_double_eq(delay_of("User-agent: *\nCrawl-delay 7\n", "a"), 7);
 }
 
-TEST(ours_an_agent_has_the_first_delay_behind_its_own_line)
-{
-    const char *f = "User-agent: a\nCrawl-delay: 5\n"
-                    "User-agent: b\nCrawl-delay: 10\nDisallow: /\n";
-    const char *shared = "User-agent: a\nCrawl-delay: 5\nUser-agent: b\n"
-                         "Disallow: /\n";
-
-    ck_assert_double_eq(delay_of(f, "a"), 5);
-    ck_assert_double_eq(delay_of(f, "b"), 10);
-    ck_assert_double_eq(delay_of(shared, "a"), 5);
-    ck_assert_double_eq(delay_of(shared, "b"), 5);
-}
-
-TEST(a_delay_is_not_that_of_the_next_group)
-{
-    ck_assert_double_eq(delay_of("User-agent: b\nCrawl-delay: 9\nDisallow: /\n"
-                                 "User-agent: a\nDisallow: /x\n",
-                                 "a"),
-                        delay_of("User-agent: a\nDisallow: /x\n", "a"));
-    ck_assert_double_eq(delay_of("User-agent: b\nCrawl-delay: 9\nDisallow: /\n"
-                                 "User-agent: a\nCrawl-delay: 3\n",
-                                 "a"),
-                        3);
-}
-
 TEST(ours_of_several_groups_for_one_agent_the_longest_delay_counts)
 {
     ck_assert_double_eq(delay_of("User-agent: a\nCrawl-delay: 9\nDisallow: /\n"

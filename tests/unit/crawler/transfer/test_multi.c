@@ -120,36 +120,6 @@ static void wait_open(unsigned want)
     }
 }
 
-/* The lowest descriptor that is free. */
-static int lowest_free(void)
-{
-    int fd = dup(0);
-
-    close(fd);
-    return fd;
-}
-
-TEST(a_multi_takes_its_descriptors_with_it)
-{
-    struct route route = {"/", KEPT};
-    const struct multi_options o = {.guard = NULL};
-    int before = lowest_free();
-    struct multi *m;
-
-    for (int i = 0; i < 3; i++) {
-        ck_ok(multi_new(&m, &o));
-        ck_assert_int_ge(lowest_free(), before + 2);
-        multi_free(m);
-        ck_assert_int_eq(lowest_free(), before);
-    }
-    multi_free(NULL);
-    set_up(&route, 1, &o);
-    fetch_one(0);
-    ck_assert_uint_eq(server.connections, 1);
-    set_down();
-    ck_assert_int_eq(lowest_free(), before);
-}
-
 TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
 {
     struct route route = {"/", KEPT};
@@ -166,28 +136,6 @@ TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
     ck_assert_uint_eq(left_knowing, 0);
     ck_assert_uint_eq(server.connections, HOSTS); /* which are kept */
     set_down();
-}
-
-TEST(an_address_that_is_refused_gets_no_socket)
-{
-    struct route route = {"/", KEPT};
-    const struct guard_options go = {.allow_private = false};
-    struct multi_options o = {.guard = NULL};
-    struct guard *guard = NULL;
-    struct transfer *t;
-    struct buf error;
-
-    buf_init(&error, 100);
-    ck_ok(guard_new(&guard, &go, &error));
-    o.guard = guard;
-    set_up(&route, 1, &o);
-    begin_one(0, "/");
-    ck_assert_int_eq(run_one(&t), CURLE_COULDNT_CONNECT);
-    ck_assert(t->refused && !t->permitted && !t->crowded);
-    ck_assert_uint_eq(server.connections, 0);
-    set_down();
-    guard_free(guard);
-    buf_fini(&error);
 }
 
 /* When memory becomes scarce, idle connections are closed, and no others. */

@@ -158,28 +158,6 @@ TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
     router_fini(&r);
 }
 
-TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
-{
-    struct router_rig r;
-    int64_t second;
-    uint64_t n;
-
-    router_make(&r, true);
-    put_hosts(&r, "own0", 1500);
-    put_pages(&r, "a.test", 3);
-    ck_ok(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n));
-    ck_assert_uint_eq(n, 0);
-    second = clock_wall_ms() / 1000;
-    while (clock_wall_ms() / 1000 == second)
-        usleep(5000);
-    ck_ok(tell(&r, FRONTIER_PURGE_URLS, "a.test", 0, &n));
-    ck_assert_uint_eq(n, 3);
-    ck_ok(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n));
-    ck_assert_uint_eq(n, 1500);
-    ck_assert_uint_eq(counts(&r, "").active, 0);
-    router_fini(&r);
-}
-
 TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
 {
     struct router_rig r;

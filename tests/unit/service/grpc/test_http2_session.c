@@ -321,7 +321,6 @@ static void calm(void)
 
 static const char ping[] = "\0\0\x08\x06\0\0\0\0\0........";
 static const char settings[] = "\0\0\0\x04\0\0\0\0\0";
-static const char priority[] = "\0\0\x05\x02\0\0\0\0\x07\0\0\0\0\x10";
 
 TEST(a_flood_of_pings_is_ended)
 {
@@ -332,35 +331,11 @@ TEST(a_flood_of_pings_is_ended)
     stop();
 }
 
-TEST(a_flood_of_pings_whose_answers_are_read_is_ended)
-{
-    bool open = true;
-    int n = 0;
-
-    start();
-    for (; n < 100000 && open; n++) {
-        nghttp2_submit_ping(theirs, NGHTTP2_FLAG_NONE, NULL);
-        open = exchange();
-    }
-    ck_assert_int_lt(n, 5000);
-    calm();
-    stop();
-}
-
 TEST(a_flood_of_settings_is_ended)
 {
     start();
     ck_assert(exchange());
     ck_assert(!flood(settings, sizeof settings - 1, 5000));
-    stop();
-}
-
-TEST(a_flood_of_priorities_is_ended)
-{
-    start();
-    ck_assert(exchange());
-    ck_assert(!flood(priority, sizeof priority - 1, 5000));
-    calm();
     stop();
 }
 
@@ -392,30 +367,6 @@ TEST(floods_of_frames_that_say_nothing_are_ended)
         stop();
     }
 }
-/* One update for each octet: more of them than of any other frame. */
-TEST(windows_opened_for_what_was_sent_are_no_flood)
-{
-    const size_t each = 1000, n = 20000;
-    const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
-                                           1 << 30};
-    bool open = true;
-
-    start();
-    nghttp2_session_set_local_window_size(theirs, NGHTTP2_FLAG_NONE, 0,
-                                          1 << 30);
-    nghttp2_submit_settings(theirs, NGHTTP2_FLAG_NONE, &window, 1);
-    request(0, false);
-    ck_assert(exchange());
-    for (size_t i = 0; i < n && open; i++) {
-        memset(http2_stream_write(seen.stream, each), 'x', each);
-        open = exchange() && raw("\0\0\4\x8\0\0\0\0\0\0\0\0\1"
-                                 "\0\0\4\x8\0\0\0\0\1\0\0\0\1",
-                                 26);
-    }
-    ck_assert(open);
-    ck_assert_uint_eq(got_data, n * each);
-    stop();
-}
 /* CVE-2024-28182: endless CONTINUATION frames. */
 TEST(a_flood_of_continuations_is_ended)
 {
@@ -424,16 +375,6 @@ TEST(a_flood_of_continuations_is_ended)
     ck_assert(raw("\0\0\0\1\0\0\0\0\1", 9));
     ck_assert(!flood("\0\0\0\x9\0\0\0\0\1", 9, 5000));
     calm();
-    stop();
-}
-TEST(pings_that_come_slowly_are_answered_for_ever)
-{
-    start();
-    ck_assert(exchange());
-    for (int i = 0; i < 10000; i++) {
-        nghttp2_submit_ping(theirs, NGHTTP2_FLAG_NONE, NULL);
-        ck_assert(exchange_at(NS_PER_S + i * (NS_PER_S / 100)));
-    }
     stop();
 }
 
@@ -588,21 +529,6 @@ TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
     ck_assert_uint_eq(count_refused(), 0);
     ck_assert(raw_request(id));
     ck_assert_uint_eq(seen.requests, 11);
-    stop();
-}
-
-TEST(a_flood_of_streams_over_the_limit_is_ended)
-{
-    bool open = true;
-    int id = 1;
-
-    start();
-    ck_assert(exchange());
-    for (; id < 20000 && open; id += 2)
-        open = raw_request(id);
-    ck_assert_int_gt(id, 2000);
-    ck_assert_int_lt(id, 6000);
-    ck_assert(http2_session_flooded(ours));
     stop();
 }
 

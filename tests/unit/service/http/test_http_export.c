@@ -100,23 +100,6 @@ static void waits_until(atomic_int *what, int is)
 #define EXPORT   "/v1/crawls/one/export"
 #define URL(url) "{\"url\":\"" url "\"}"
 
-/* Like begin_report(), and checks that the report arrives. */
-static void comes_when_there_is_room(const char *body, const char *text)
-{
-    const int64_t until = clock_mono() + 60 * NS_PER_S;
-    struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN, body);
-
-    while (a.status == 503) {
-        ck_assert_int_lt(clock_mono(), until);
-        http_reply_fini(&a);
-        usleep(1000);
-        a = http_rig_ask(&rig, NULL, EXPLAIN, body);
-    }
-    ck_assert_int_eq(a.status, 200);
-    ck_assert_str_eq(buf_str(&a.text), text);
-    http_reply_fini(&a);
-}
-
 FIXTURE(set_up, tear_down);
 
 TEST(a_report_of_any_length_comes_whole)
@@ -241,35 +224,6 @@ TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
     close(fd);
     waits_until(&running, 0);
     ck_assert_int_eq(atomic_load(&refused), 1);
-}
-
-TEST(no_more_than_four_run_at_once)
-{
-    int fd[4];
-    struct http_reply a;
-
-    atomic_store(&hold, true);
-    for (int i = 0; i < 4; i++) {
-        fd[i] = http_rig_dial(&rig);
-        http_rig_post(fd[i], EXPLAIN, URL("5"));
-    }
-    waits_until(&running, 4);
-    a = http_rig_ask(&rig, NULL, EXPLAIN, URL("5"));
-    ck_assert_int_eq(a.status, 503);
-    ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Retry-After: "));
-    http_reply_fini(&a);
-    http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
-    atomic_store(&hold, false);
-    waits_until(&running, 0);
-    for (int i = 0; i < 4; i++) {
-        char text[1000] = "";
-
-        while (strstr(text, "xxxxx") == NULL)
-            ck_assert_int_gt(recv(fd[i], text, sizeof text - 1, 0), 0);
-        close(fd[i]);
-    }
-    for (int i = 0; i < 20; i++) /* and none is counted for ever */
-        comes_when_there_is_room(URL("5"), "xxxxx");
 }
 
 /* Some are read, some are not, some have not written anything yet. */

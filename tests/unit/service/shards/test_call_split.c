@@ -310,19 +310,6 @@ static size_t get(uint32_t urls, uint32_t most, unsigned turn, size_t *queues)
     return n;
 }
 
-TEST(a_get_brings_as_many_queues_as_are_wanted_if_they_are_there)
-{
-    size_t queues;
-
-    for (uint32_t wanted = 1; wanted <= QUEUES + 3; wanted++) {
-        begin();
-        fill(1);
-        ck_assert_uint_eq(get(1, wanted, wanted, &queues),
-                          wanted < QUEUES ? wanted : QUEUES);
-        ck_assert_uint_eq(queues, wanted < QUEUES ? wanted : QUEUES);
-    }
-}
-
 TEST(a_get_goes_on_without_a_shard_that_has_no_owner)
 {
     struct frontier_call call = get_of(1, 100);
@@ -417,17 +404,5 @@ TEST(numbers_are_added_up_and_a_flag_holds_if_it_does_everywhere)
     away[4] = true;
     carry_out(&call, 0);
     ck_assert_int_eq(call.status, STATUS_CLOSED);
-    frontier_call_fini(&call);
-}
-
-TEST(a_lease_is_settled_at_the_shard_that_it_names)
-{
-    struct frontier_call call = call_of(FRONTIER_SETTLE);
-
-    call.in.settle.lease =
-        (uint64_t)77 << 32 | (uint64_t)3 << SERVED_LEASE_SHARD | 12345;
-    carry_out(&call, 0);
-    ck_assert_uint_eq(asked[3], 1);
-    ck_assert_uint_eq(sent_ever, 1);
     frontier_call_fini(&call);
 }
