@@ -124,13 +124,51 @@ enum status cluster_make_may(const struct kafka_access *a, const char *name,
                                     : st;
 }
 
+/* A shard knows the earlier crawl's shard of its number, so there have to be as
+ * many. */
+static enum status may_know_earlier(const struct kafka_access *a,
+                                    const struct crawl_settings *s,
+                                    uint32_t shards, struct buf *why)
+{
+    struct cluster_control *c = NULL;
+    struct kafka_access access = *a;
+    struct kafka_address at;
+    struct buf text;
+    enum status st;
+
+    if (s->since == NULL)
+        return STATUS_OK;
+    st = kafka_address_read(&at, s->since, why);
+    access.brokers = at.brokers;
+    if (st == STATUS_OK)
+        st = cluster_control_open(&c, &access, at.topic, why);
+    buf_init(&text, 4096);
+    if (st == STATUS_OK && cluster_control_shards(c) != shards) {
+        buf_addf(&text, "it has %u shards, and this crawl needs as many",
+                 cluster_control_shards(c));
+        st = STATUS_ARG;
+    } else if (st == STATUS_NOT_FOUND) {
+        buf_add_str(&text, "there is no such crawl");
+    } else {
+        buf_add_bytes(&text, buf_bytes(why));
+    }
+    buf_clear(why);
+    if (st != STATUS_OK)
+        buf_addf(why, "--since %s: %s", s->since, buf_str(&text));
+    buf_fini(&text);
+    cluster_control_close(c);
+    return st;
+}
+
 enum status cluster_make(const struct kafka_access *a, const char *name,
                          struct crawl_settings *s, uint32_t shards,
                          struct buf *why)
 {
     struct making m = {.s = s, .shards = shards, .why = why};
-    enum status st = cluster_make_topics(a, name, shards, why);
+    enum status st = may_know_earlier(a, s, shards, why);
 
+    if (st == STATUS_OK)
+        st = cluster_make_topics(a, name, shards, why);
     if (st == STATUS_OK)
         st = cluster_sender_open(&m.to, a, name, "make", why);
     if (st == STATUS_OK)

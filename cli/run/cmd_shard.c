@@ -19,6 +19,7 @@
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/shard_settings.h"
+#include "cli/run/shard_since.h"
 #include "cli/stop_signals.h"
 #include "cluster/cluster_control.h"
 #include "cluster/shard.h"
@@ -207,8 +208,12 @@ int cmd_shard(int argc, char **argv)
         st = shard_settings_read(&p.s, argv[1], p.number, &p.where, &p.why);
         if (st == STATUS_OK)
             st = take_run_options(&p, argv + 5);
+        if (st == STATUS_OK)
+            shard_since_read(&p.s, p.number);
         code = st == STATUS_OK ? run(&p) : cannot(&p, st);
         crawl_setup_fini(&p.c);
+        if (code == EXIT_DONE)
+            shard_since_forget(&p.s);
     }
     buf_fini(&p.why);
     settings_fini(&p.s);

@@ -19,7 +19,6 @@ struct refusal {
 
 static const struct refusal refused[] = {
     {"queue-key", "addresses are not divided among shards"},
-    {"since", NULL},
     {"once", "a worker keeps its settings"},
     {"retry", "urlweir retry kafka://HOST/NAME does that"},
 };
@@ -133,8 +132,7 @@ static enum status refuse_some(const struct crawl_settings *s,
             continue;
         buf_addf(error, "--%s does not work with --cluster; leave it out",
                  r->name);
-        if (r->why != NULL)
-            buf_addf(error, " (%s)", r->why);
+        buf_addf(error, " (%s)", r->why);
         st = STATUS_ARG;
         break;
     }
@@ -149,6 +147,12 @@ enum status cluster_settings_check(const struct crawl_settings *s,
     struct buf why;
     enum status st;
 
+    if (s->cluster == NULL && s->since != NULL &&
+        kafka_address_is_url(s->since)) {
+        buf_add_str(error, "--since kafka://HOST/NAME is for a crawl with "
+                           "--cluster; name the directory of an earlier crawl");
+        return STATUS_ARG;
+    }
     if (s->cluster == NULL)
         return STATUS_OK;
     buf_init(&why, 1024);
@@ -160,6 +164,15 @@ enum status cluster_settings_check(const struct crawl_settings *s,
     buf_fini(&why);
     if (st == STATUS_OK)
         st = refuse_some(s, error);
+    if (st == STATUS_OK && s->since != NULL &&
+        !kafka_address_is_url(s->since)) {
+        buf_addf(error,
+                 "--since with --cluster knows a crawl in Kafka, kafka://HOST/"
+                 "NAME; `urlweir import --from urlweir %s --cluster "
+                 "kafka://HOST/NAME` brings it there",
+                 s->since);
+        st = STATUS_ARG;
+    }
     if (st == STATUS_OK && s->jsonl != NULL && strcmp(s->jsonl, "-") == 0) {
         buf_add_str(error, "--jsonl - does not work with --cluster; each shard "
                            "has its own lines: name a file or a topic");

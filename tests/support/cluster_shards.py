@@ -613,6 +613,41 @@ def moved(where):
     crawl.web.close()
 
 
+def since(where):
+    """A crawl knows an earlier one, shard by shard: what has not changed is not sent
+    again, where all links of a page are known. A worker is lost with its disk."""
+    first = Crawl(where, ["--record", "links"], pages=12, tags=True)
+    first.create()
+    first.end(0)
+    first.judge(0)
+    web = first.web
+    leaves = {page for page in web.truth() if not web.links(page[0], int(page[1][2:]))}
+    inside = {page for page in web.truth() if page[0] > HOSTS}
+    web.requests.clear()
+    more = Crawl(where, ["--record", "links", "--since", first.url], pages=0)
+    more.web.close()
+    more.web, more.url = web, first.url + "-more"
+    more.directory = lambda n: f"{where}/more{n}"
+    for words, why in ((["--shards", "3"], "has 4 shards"),
+                       (["--since", first.url + "-none"], "--since kafka:")):
+        said = run("crawl", "--cluster", more.url + "-no", "-o", where + "/no", "--shards",
+                   "4", *more.options, *words, *web.seeds(), code=2)
+        if why not in said:
+            raise Failure(f"{words} was answered with {said}")
+    more.create()
+    more.join()
+    more.reach(0.3)
+    more.kill(1, lose=True)
+    more.finish(killed=(1,), repeats=IN_FLIGHT)
+    lacking = (leaves | inside) - {(HOSTS, "/p0")} - set(web.unchanged)
+    if lacking:
+        raise Failure(f"asked for in full: {sorted(lacking)}")
+    rows = [json.loads(row) for row in run("export", more.url).splitlines()]
+    pages = {row["url"] for row in rows if row["reason"] == "unchanged"}
+    if pages != {web.url(*page) for page in web.truth() if page != (HOSTS, "/p0")}:
+        raise Failure(f"{len(pages)} are said to be unchanged")
+
+
 def anywhere(where):
     """What a crawl knows is read from Kafka, though no worker's disk is left, and is
     what one machine finds in the same web."""
@@ -653,4 +688,4 @@ def children(pid):
 if __name__ == "__main__":
     scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
                    pause_worker, kill_shard, paused, stopped, changed, hosts,
-                   limited, quota, secrets, lines, watched, moved, anywhere], DIR, sys.argv[4:])
+                   limited, quota, secrets, lines, watched, moved, since, anywhere], DIR, sys.argv[4:])

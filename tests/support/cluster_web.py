@@ -12,6 +12,7 @@ import http.server
 import os
 import threading
 import time
+import zlib
 
 HOSTS, PAGES, MOVED = 10, 50, 30
 DELAY, CRAWL_DELAY = 0.05, 0.15  # s
@@ -25,10 +26,11 @@ class HostServer(http.server.ThreadingHTTPServer):
 
 
 class Web:
-    def __init__(self, pages=PAGES, slow=0, token=None):
+    def __init__(self, pages=PAGES, slow=0, token=None, tags=False):
         """`pages` of a host. `slow`: a Crawl-delay of all hosts. `token`: what X-Token
-        has to be."""
-        self.most, self.slow, self.token = pages, slow, token
+        has to be. `tags`: pages have ETags, and a 304 has no body."""
+        self.most, self.slow, self.token, self.tags = pages, slow, token, tags
+        self.unchanged = []
         self.requests, self.lock = [], threading.Lock()
         self.net = f"127.0.{10 + os.getpid() % 240}."
         self.servers = []
@@ -91,6 +93,11 @@ class Web:
         began = time.monotonic()
         i = int(h.server.server_address[0].rsplit(".", 1)[1]) - 1
         status, headers, body = self.page(i, h.path)
+        if status == 200 and self.tags:
+            headers["ETag"] = '"%s"' % zlib.crc32(body.encode())
+            if h.headers.get("If-None-Match") == headers["ETag"]:
+                status, body = 304, ""
+                self.unchanged.append((i, h.path))
         if self.token not in (None, h.headers.get("X-Token")):
             status, headers, body = 401, {}, ""
         time.sleep(0.005)

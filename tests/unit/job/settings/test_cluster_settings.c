@@ -50,6 +50,7 @@ TEST(what_needs_the_whole_crawl_is_refused)
                       bad[i][0]);
     ck_ok(check_with("delay", "3s"));
     ck_ok(check_with("depth", "3"));
+    ck_ok(check_with("since", "kafka://h/earlier"));
 }
 
 TEST(a_worker_has_its_own_memory_and_the_crawls_delay)
