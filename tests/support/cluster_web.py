@@ -105,11 +105,11 @@ class Web:
         for name, value in headers.items():
             h.send_header(name, value)
         h.send_header("Content-Length", str(len(body)))
-        h.end_headers()
         # A response that its client has before we note it is noted too late,
         # and would make the next request look early.
         with self.lock:
             self.requests.append((i, h.path, began, time.monotonic()))
+        h.end_headers()
         with contextlib.suppress(OSError):
             h.wfile.write(body.encode())
 
