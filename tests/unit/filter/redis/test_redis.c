@@ -144,6 +144,77 @@ TEST(while_the_server_is_away_all_is_maybe_and_nothing_is_lost)
     forget_all(r);
 }
 
+/* The list has room for 65,536 of them, in whatever calls they come. */
+TEST(a_call_that_fills_the_list_of_missed_keys_loses_none)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    uint64_t *keys = xmalloc(65536 * sizeof *keys), asked;
+    struct filter *f;
+
+    NEEDS_SERVER;
+    f = make(r);
+    add_and_remember(f, r, 0, 100);
+    ck_assert(becomes_whole(f));
+    asked = r->asked;
+    (void)redis_server_do(&server, "CLIENT KILL TYPE normal SKIPME yes");
+    for (uint64_t i = 0; i < 65536; i++)
+        keys[i] = nth_key(100 + i);
+    remember_range(r, 100, 65536);
+    ck_ok(filter_add(f, keys, 65536, NULL));
+    ck_assert(becomes_whole(f));
+    ck_assert_uint_eq(r->asked, asked);
+    ck_assert_uint_eq(count_maybe(f, 0, 65636), 65636);
+    free(keys);
+    filter_free(f);
+    forget_all(r);
+}
+
+TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f;
+
+    NEEDS_SERVER;
+    f = make_with(r, "2s");
+    add_and_remember(f, r, 0, 100);
+    kill(server.pid, SIGSTOP); /* it is up but does not respond */
+    remember_range(r, 100, 70000);
+    ck_ok(add_range(f, 100, 70000));
+    kill(server.pid, SIGCONT);
+    ck_assert(becomes_whole(f));
+    ck_assert_uint_eq(count_maybe(f, 0, 70100), 70100);
+    filter_free(f);
+    forget_all(r);
+}
+
+/* The server's counters prove nothing then: another process has added keys
+ * since. */
+TEST(a_server_that_came_back_with_older_keys_is_filled_again)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f, *other;
+
+    NEEDS_SERVER;
+    f = make(r);
+    add_and_remember(f, r, 0, 1000);
+    ck_assert(becomes_whole(f));
+    (void)redis_server_do(&server, "SAVE");
+    add_and_remember(f, r, 1000, 1000);
+    redis_server_kill(&server);
+    redis_server_run(&server);
+    other = make(NULL);
+    for (uint64_t i = 0; i < 50; i++)
+        ck_ok(add_range(other, 90000 + i, 1));
+    filter_free(other);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(count_maybe(f, 0, 2000), 2000);
+        ck_assert(becomes_whole(f));
+    }
+    ck_assert_uint_le(count_maybe(f, 50000, 5000), 10);
+    filter_free(f);
+    forget_all(r);
+}
+
 /* A call costs nothing while it waits for its back-off; otherwise these would
  * take more than an hour. */
 TEST(a_dead_server_does_not_slow_questions_down)
