@@ -112,6 +112,8 @@ enum status cluster_log_open(struct kafka_reader **out,
         st = kafka_reader_read_all(log, KAFKA_END_COMMITTED, ANSWER_MS, visit,
                                    &taker, why);
     buf_fini(&topic);
+    if (st == STATUS_NOT_FOUND)
+        buf_clear(why);
     if (st == STATUS_OK)
         *out = log;
     else

@@ -40,7 +40,8 @@ struct control_taker {
     void (*take)(void *ctx, const struct kafka_message *m);
 };
 
-/* Reads it from its beginning to its end. */
+/* Reads it from its beginning to its end. STATUS_NOT_FOUND: there is none, and
+ * `why` is empty. */
 MUST_CHECK enum status cluster_log_open(struct kafka_reader **out,
                                         const struct kafka_access *a,
                                         const char *name,

@@ -13,7 +13,12 @@
 
 #include "base/clock.h"
 #include "base/kafka/kafka_client.h"
+#include "base/logger.h"
 #include "base/mem.h"
+
+#define ASK_AFTER (2 * NS_PER_S) /* of silence */
+#define SAY_AFTER (4 * NS_PER_S)
+#define ASK_MS    1000
 
 struct kafka_reader {
     struct kafka_client client;
@@ -23,6 +28,7 @@ struct kafka_reader {
     int64_t next;
     int64_t high; /* -1: not known */
     bool at_end;
+    bool asked, said; /* of a silence: why it is; that it is */
     rd_kafka_message_t *last;
 };
 
@@ -150,6 +156,50 @@ static bool has_read_all(struct kafka_reader *r, enum kafka_end end)
     return r->high >= 0 && r->next >= r->high;
 }
 
+/* librdkafka does not tell a reader that it may not even know of its topic, and
+ * waits for one that is not there. */
+static enum status ask_for_topic(struct kafka_reader *r, struct buf *why)
+{
+    const struct rd_kafka_metadata *all = NULL;
+    rd_kafka_resp_err_t err =
+        rd_kafka_metadata(r->client.rk, 0, r->topic, &all, ASK_MS);
+
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR && all->topic_cnt == 1)
+        err = all->topics[0].err;
+    if (all != NULL)
+        rd_kafka_metadata_destroy(all);
+    if (kafka_error_sort(err) == STATUS_REFUSED)
+        return kafka_client_judge(&r->client, err, rd_kafka_err2str(err), why);
+    if (err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        return STATUS_OK;
+    buf_clear(why);
+    buf_add_str(why, "there is no such topic");
+    return STATUS_NOT_FOUND;
+}
+
+/* What is to be done about a silence of so many ns: STATUS_AGAIN, wait. */
+static enum status judge_silence(struct kafka_reader *r, int64_t ns,
+                                 struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    if (ns >= ASK_AFTER && !r->asked) {
+        r->asked = true;
+        st = ask_for_topic(r, why);
+    }
+    if (st == STATUS_OK)
+        st = kafka_client_judge(&r->client, RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                "its end is not reached; a transaction may be "
+                                "open",
+                                why);
+    buf_addf(why, " (reading topic %s)", r->name);
+    if (st == STATUS_AGAIN && ns >= SAY_AFTER && !r->said) {
+        r->said = true;
+        log_warn("waiting for Kafka", "why=\"%s\"", buf_str(why));
+    }
+    return st;
+}
+
 enum status kafka_reader_read_all(
     struct kafka_reader *r, enum kafka_end end, int timeout_ms,
     enum status (*visit)(void *ctx, const struct kafka_message *m), void *ctx,
@@ -167,11 +217,9 @@ enum status kafka_reader_read_all(
             heard = clock_mono();
             st = visit(ctx, &m);
         } else if (st == STATUS_NOT_FOUND && !has_read_all(r, end)) {
-            st = kafka_client_judge(&r->client, RD_KAFKA_RESP_ERR__TIMED_OUT,
-                                    "its end is not reached; a transaction "
-                                    "may be open",
-                                    why);
-            buf_addf(why, " (reading topic %s)", r->name);
+            st = judge_silence(r, clock_mono() - heard, why);
+            if (st == STATUS_NOT_FOUND)
+                return st;
             st = st == STATUS_AGAIN && !late ? STATUS_OK : st;
         }
         st = st == STATUS_NOT_FOUND ? STATUS_OK : st;

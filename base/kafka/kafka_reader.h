@@ -37,7 +37,8 @@ enum kafka_end {
 };
 /* Visits all messages up to what is the end when brokers first answer. What
  * `visit` returns other than STATUS_OK ends it. STATUS_AGAIN: nothing came for
- * `timeout_ms`. */
+ * `timeout_ms`; some seconds before, it is logged that and why it waits.
+ * STATUS_NOT_FOUND: there is no such topic. */
 MUST_CHECK enum status kafka_reader_read_all(
     struct kafka_reader *r, enum kafka_end end, int timeout_ms,
     enum status (*visit)(void *ctx, const struct kafka_message *m), void *ctx,

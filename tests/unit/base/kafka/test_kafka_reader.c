@@ -155,6 +155,36 @@ TEST(a_missing_right_is_told_at_once)
     ck_assert_ptr_nonnull(strstr(buf_str(&why), "uthoriz"));
 }
 
+/* The brokers do not tell a reader that it may not know of a topic. */
+TEST(a_topic_that_is_not_there_or_hidden_is_told_before_the_wait_is_over)
+{
+    const struct {
+        rd_kafka_resp_err_t err;
+        enum status st;
+        const char *says;
+    } all[] = {
+        {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, STATUS_REFUSED,
+         "authorization"},
+        {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, STATUS_NOT_FOUND,
+         "there is no such topic"},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int n = 0;
+
+        rd_kafka_mock_topic_set_error(mock.cluster, "t", all[i].err);
+        ck_ok(kafka_reader_open(&reader, &mock.at, "t", 0, KAFKA_BEGINNING,
+                                &why));
+        ck_assert_int_eq(kafka_reader_read_all(reader, KAFKA_END_COMMITTED,
+                                               WAIT_MS, count, &n, &why),
+                         all[i].st);
+        ck_assert_msg(strstr(buf_str(&why), all[i].says) != NULL, "%s",
+                      buf_str(&why));
+        kafka_reader_close(reader);
+        reader = NULL;
+    }
+}
+
 TEST(brokers_that_are_away_are_waited_for)
 {
     struct kafka_message m;
