@@ -521,7 +521,7 @@ static enum status make_parts(struct fetcher *f,
 {
     const struct robots_cache_options ro = {
         .agent = o->product_token,
-        .memory = o->robots_memory > 0 ? o->robots_memory : ROBOTS_MEMORY,
+        .memory = ROBOTS_MEMORY,
         .retry_delay_ms = o->retry_delay_ms > 0 ? o->retry_delay_ms : 1,
         .tries = o->tries,
         .noted_only = o->robots == ROBOTS_REPORT,

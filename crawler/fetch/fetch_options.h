@@ -68,7 +68,6 @@ struct fetcher_options {
     bool tag_texts;          /* reports carry engine_done.text */
     bool warc;               /* reports carry records; all bodies are kept */
     struct archive *archive; /* where records go; NULL: not known yet */
-    size_t robots_memory;    /* for rules, of one fetcher; 0: 16 MiB */
     /* shared objects */
     const struct guard *guard;
     struct body_pool *bodies;  /* thread-safe */
