@@ -10,6 +10,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_topics.h"
+#include "frontier/url/host.h"
 #include "frontier/url/shard.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
@@ -19,7 +20,7 @@
 
 struct cluster_control {
     struct kafka_reader *log;
-    struct buf settings, kept;
+    struct buf settings, kept, suffixes;
     uint64_t seeds; /* sent when the crawl was made, and since */
     bool seeds_sent, paused, is_service;
     uint64_t version;
@@ -191,6 +192,9 @@ static void take(void *ctx, const struct kafka_message *m)
     } else if (bytes_is(m->key, "kept")) {
         buf_clear(&c->kept);
         buf_add_bytes(&c->kept, m->value);
+    } else if (bytes_is(m->key, "suffixes")) {
+        buf_clear(&c->suffixes);
+        buf_add_bytes(&c->suffixes, m->value);
     } else if (bytes_is(m->key, "shards")) {
         take_count(c, m->value);
     } else if (bytes_is(m->key, "seeds") ||
@@ -232,6 +236,7 @@ enum status cluster_control_open(struct cluster_control **out,
 
     buf_init(&c->settings, SETTINGS_MOST);
     buf_init(&c->kept, KEPT_MOST);
+    buf_init(&c->suffixes, KEPT_MOST);
     st = cluster_log_open(&c->log, a, name, &(struct control_taker){c, take},
                           why);
     if (st == STATUS_OK)
@@ -250,9 +255,26 @@ void cluster_control_close(struct cluster_control *c)
     kafka_reader_close(c->log);
     buf_fini(&c->settings);
     buf_fini(&c->kept);
+    buf_fini(&c->suffixes);
     permits_free(c->permits);
     free(c->shards);
     free(c);
+}
+
+enum status cluster_check_suffixes(const struct cluster_control *c,
+                                   struct buf *why)
+{
+    if (bytes_is(buf_bytes(&c->suffixes), host_suffixes()))
+        return STATUS_OK;
+    buf_clear(why);
+    buf_addf(why,
+             "the crawl was made with another Public Suffix List (%.40s) than "
+             "this machine's libpsl has (%s), and hosts would go to other "
+             "shards; give all machines the same libpsl, or make a new crawl "
+             "of this one with `urlweir import`",
+             c->suffixes.len > 0 ? buf_str(&c->suffixes) : "unknown",
+             host_suffixes());
+    return STATUS_REFUSED;
 }
 
 struct bytes cluster_control_settings(const struct cluster_control *c)

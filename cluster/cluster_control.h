@@ -5,6 +5,7 @@
  *   settings     YAML, as in crawl.yaml, without those of a worker
  *   kept         names of settings that each worker has to be given
  *   shards       their number, which never changes
+ *   suffixes     by which Public Suffix List hosts are divided among them
  *   seeds        how many URLs were sent to shards when the crawl was made
  *   seeds/ID     the same of each `urlweir seed` since
  *   paused       1: shards begin paused
@@ -59,6 +60,11 @@ MUST_CHECK enum status cluster_check_topics(const struct cluster_control *c,
 /* Reads what has come since. */
 MUST_CHECK enum status cluster_control_poll(struct cluster_control *c,
                                             struct buf *why);
+
+/* Would this process divide hosts among the shards as the one that made the
+ * crawl? STATUS_REFUSED: not, as it has another Public Suffix List. */
+MUST_CHECK enum status cluster_check_suffixes(const struct cluster_control *c,
+                                              struct buf *why);
 
 struct bytes cluster_control_settings(const struct cluster_control *c);
 /* As cluster_settings_kept writes them. */

@@ -9,6 +9,7 @@
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_sender.h"
 #include "config/config.h"
+#include "frontier/url/host.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/seeds.h"
@@ -87,6 +88,9 @@ static enum status send_all(struct making *m)
         st = cluster_sender_number(m->to, "shards", m->shards, m->why);
     if (st == STATUS_OK)
         st = cluster_sender_number(m->to, "seeds", m->seeds, m->why);
+    if (st == STATUS_OK)
+        st = cluster_sender_record(m->to, "suffixes",
+                                   bytes_of_str(host_suffixes()), m->why);
     if (st == STATUS_OK)
         st = send_settings(m, s);
     if (st == STATUS_OK)

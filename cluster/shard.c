@@ -624,6 +624,8 @@ enum status shard_open(struct shard **out, const struct shard_options *o,
     if (st == STATUS_OK)
         st = cluster_control_open(&s->all, &o->access, o->name, why);
     if (st == STATUS_OK)
+        st = cluster_check_suffixes(s->all, why);
+    if (st == STATUS_OK)
         st = own_permits(s);
     if (st == STATUS_OK)
         *out = s;

@@ -595,6 +595,8 @@ static int begin(struct worker *w, enum cluster_start how)
             fprintf(stderr, "urlweir %s: there is no crawl %s\n", w->command,
                     w->name);
         else if (!failed(w, st, "Kafka") &&
+                 !failed(w, cluster_check_suffixes(w->all, &w->why),
+                         "this worker") &&
                  !failed(w,
                          cluster_check_topics(w->all, &w->access, w->name,
                                               &w->why),

@@ -205,3 +205,10 @@ struct bytes host_registrable(struct bytes host)
         return host;
     return bytes_of(host.at + (at - name), host.len - (size_t)(at - name));
 }
+
+const char *host_suffixes(void)
+{
+    const char *sum = psl_builtin_sha1sum();
+
+    return sum != NULL ? sum : "";
+}

@@ -22,5 +22,7 @@ bool host_is_address(struct bytes host);
  * if it is an address or a public suffix. Borrowed from `host`, which is
  * canonical. */
 struct bytes host_registrable(struct bytes host);
+/* Which list that goes by: the SHA-1 of its file, in hexadecimal. */
+const char *host_suffixes(void);
 
 #endif

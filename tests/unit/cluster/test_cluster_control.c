@@ -6,7 +6,9 @@
 #include "cluster/cluster_control.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "frontier/url/host.h"
 #include "tests/unit/base/kafka/kafka_mock.h"
 
 static struct kafka_mock mock;
@@ -96,6 +98,21 @@ TEST(it_is_over_when_all_are_idle_and_nothing_is_on_its_way)
     kafka_mock_commit(producer);
     while (cluster_control_is_over(control))
         ck_ok(cluster_control_poll(control, &why));
+}
+
+/* The shard that a URL is sent to would drop it as another one's. */
+TEST(hosts_are_divided_by_one_list_alone)
+{
+    make_crawl();
+    put("suffixes", host_suffixes());
+    ck_ok(opens());
+    ck_ok(cluster_check_suffixes(control, &why));
+    cluster_control_close(control);
+    control = NULL;
+    put("suffixes", "0123456789012345678901234567890123456789");
+    ck_ok(opens());
+    ck_assert_int_eq(cluster_check_suffixes(control, &why), STATUS_REFUSED);
+    ck_assert_ptr_nonnull(strstr(buf_str(&why), "Public Suffix List"));
 }
 
 TEST(a_crawl_without_its_records_is_not_there)
