@@ -3,10 +3,13 @@
 #include "cli/shards/crawl_dirs.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -19,6 +22,11 @@
 #include "frontier/url/url.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
+
+/* TMPDIR/urlweir-shard.XXXXXX/rows: the outer one is held, since a lock on the
+ * inner one would say that a process runs the crawl. */
+#define COPY "urlweir-shard."
+#define ROWS "rows"
 
 struct crawl_dirs {
     const char *command;
@@ -88,17 +96,87 @@ static enum status save_settings(struct crawl_dirs *c, const char *dir)
     return st;
 }
 
-static void remove_dir(const char *path)
+/* ---- the directories of copies ---- */
+
+/* A process holds a lock on its own, which ends with it. -1: it is another
+ * one's. */
+static int hold_dir(int at, const char *path)
 {
-    DIR *d = opendir(path);
+    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat sb;
+
+    if (fd >= 0 && fstat(fd, &sb) == 0 && sb.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &sb) == 0 &&
+        sb.st_nlink > 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Ends the hold. */
+static void remove_dir(int fd, int at, const char *path)
+{
+    int rows =
+        openat(fd, ROWS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = rows >= 0 ? fdopendir(rows) : NULL;
     const struct dirent *e;
 
     while (d != NULL && (e = readdir(d)) != NULL)
-        (void)unlinkat(dirfd(d), e->d_name, 0);
+        (void)unlinkat(rows, e->d_name, 0);
     if (d != NULL)
         closedir(d);
-    (void)rmdir(path);
+    else if (rows >= 0)
+        close(rows);
+    (void)unlinkat(fd, ROWS, AT_REMOVEDIR);
+    (void)unlinkat(at, path, AT_REMOVEDIR);
+    close(fd);
 }
+
+static const char *dir_of_copies(void)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    return tmp != NULL ? tmp : "/tmp";
+}
+
+/* What commands have left that were killed. */
+static void remove_left_over(void)
+{
+    DIR *d = opendir(dir_of_copies());
+    const struct dirent *e;
+
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        int fd = strncmp(e->d_name, COPY, strlen(COPY)) == 0
+                     ? hold_dir(dirfd(d), e->d_name)
+                     : -1;
+
+        if (fd >= 0)
+            remove_dir(fd, dirfd(d), e->d_name);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+/* Another process may take it for left over before it is held. */
+static int make_dir(char *path, size_t size)
+{
+    int fd = -1;
+
+    for (int tries = 0; fd < 0 && tries < 10; tries++) {
+        snprintf(path, size, "%s/" COPY "XXXXXX", dir_of_copies());
+        if (mkdtemp(path) == NULL)
+            return -1;
+        fd = hold_dir(AT_FDCWD, path);
+    }
+    if (fd >= 0 && mkdirat(fd, ROWS, 0700) != 0) {
+        remove_dir(fd, AT_FDCWD, path);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- a shard ---- */
 
 /* A shard that nobody has begun with has no rows. */
 static enum status copy_shard(struct crawl_dirs *c, uint32_t n, const char *dir,
@@ -124,18 +202,18 @@ static int visit_shard(struct crawl_dirs *c, uint32_t n,
                        void *ctx)
 {
     const struct shard_report *now = cluster_control_report(c->all, n);
-    const char *tmp = getenv("TMPDIR");
-    char dir[4096];
+    char held_dir[4096], dir[4096 + sizeof ROWS];
+    int held = make_dir(held_dir, sizeof held_dir);
     bool there = false;
     int code = EXIT_DONE;
     enum status st;
 
-    snprintf(dir, sizeof dir, "%s/urlweir-shard.XXXXXX",
-             tmp != NULL ? tmp : "/tmp");
-    if (mkdtemp(dir) == NULL) {
-        buf_addf(&c->why, "a directory %s cannot be made", dir);
+    if (held < 0) {
+        buf_clear(&c->why);
+        buf_addf(&c->why, "a directory %s cannot be made", held_dir);
         return failed(c, STATUS_IO);
     }
+    snprintf(dir, sizeof dir, "%s/" ROWS, held_dir);
     st = copy_shard(c, n, dir, &there);
     if (st != STATUS_OK)
         code = failed(c, st);
@@ -143,7 +221,7 @@ static int visit_shard(struct crawl_dirs *c, uint32_t n,
         code = visit(ctx, &(struct crawl_dir){dir, true, n,
                                               !now->idle || now->queued > 0,
                                               now->sent, now->received, c});
-    remove_dir(dir);
+    remove_dir(held, AT_FDCWD, held_dir);
     return code;
 }
 
@@ -188,6 +266,7 @@ static int check_still(struct crawl_dirs *c)
     c->all = NULL;
     st = cluster_control_open(&c->all, &c->access, c->at.topic, &c->why);
     if (st == STATUS_OK && cluster_control_offset(c->all) != offset) {
+        buf_clear(&c->why);
         buf_addf(&c->why, "crawl %s runs; stop it first", c->at.topic);
         st = STATUS_REFUSED;
     }
@@ -208,11 +287,13 @@ static int each(const char *command, const char *where, struct bytes url,
     if (!read_place(&c.s, where, &c.why)) {
         code = visit(ctx, &(struct crawl_dir){.path = where});
     } else {
+        remove_left_over();
         st = open_shards(&c);
         code =
             st == STATUS_OK ? visit_all(&c, url, visit, ctx) : failed(&c, st);
-        if (code == EXIT_DONE && still)
-            code = check_still(&c);
+        if (still && c.all != NULL &&
+            (code == EXIT_DONE || code == EXIT_CANNOT))
+            code = check_still(&c) == EXIT_DONE ? code : EXIT_CANNOT;
     }
     cluster_control_close(c.all);
     buf_fini(&c.note);

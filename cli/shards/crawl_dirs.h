@@ -5,7 +5,8 @@
  * The rows in NAME.state are the truth, whichever worker has a shard, and
  * whether any runs. So each shard's rows are read from there into a directory
  * below TMPDIR, which the command opens as it opens any crawl, and which is
- * removed before the next one: there is room for one shard to be.
+ * removed before the next one: there is room for one shard to be. What a command
+ * that is killed leaves there the next one removes.
  */
 #ifndef URLWEIR_CLI_SHARDS_CRAWL_DIRS_H
 #define URLWEIR_CLI_SHARDS_CRAWL_DIRS_H

@@ -8,6 +8,7 @@ when something was killed, and no request came sooner than its host's delay.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -590,9 +591,9 @@ def moved(where):
     say(crawl, "set", "limit=none")
     crawl.workers = [crawl.start(["resume", crawl.directory(0)])]
     crawl.join()
-    if "runs; stop it first" not in run("import", "--from", "urlweir", crawl.url, "-o", back,
-                                        code=2):
-        raise Failure("a crawl that runs was imported")
+    said = run("import", "--from", "urlweir", crawl.url, "-o", back, code=2)
+    if "runs; stop it first" not in said:
+        raise Failure(f"import of a crawl that runs: {said}")
     crawl.reach(0.6)
     say(crawl, "stop")
     crawl.end(4)
@@ -648,6 +649,26 @@ def since(where):
         raise Failure(f"{len(pages)} are said to be unchanged")
 
 
+def killed_copy(crawl, tmp):
+    """What an export that is killed leaves, the next one removes, and not what another
+    process holds."""
+    env = {**os.environ, "TMPDIR": tmp}
+    words = [URLWEIR, "export", crawl.url]
+    os.makedirs(tmp + "/urlweir-shard.held")
+    held = os.open(tmp + "/urlweir-shard.held", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    while len(os.listdir(tmp)) < 2:
+        with subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL) as left:
+            wait_for(lambda: len(os.listdir(tmp)) == 2 or left.poll() is not None, "a copy")
+            left.kill()
+    for count in (1, 0):
+        subprocess.run(words, env=env, check=True, stdout=subprocess.DEVNULL)
+        if len(os.listdir(tmp)) != count:
+            raise Failure(f"copies: {os.listdir(tmp)}")
+        if count == 1:
+            os.close(held)
+
+
 def anywhere(where):
     """What a crawl knows is read from Kafka, though no worker's disk is left, and is
     what one machine finds in the same web."""
@@ -669,6 +690,7 @@ def anywhere(where):
         raise Failure(f"{len(table)} lines of CSV, {table[:2]}")
     if run("verify", crawl.url).count("all agree") != SHARDS:
         raise Failure("verify")
+    killed_copy(crawl, where + "/tmp")
     page = crawl.web.url(3, "/p5")
     if "fetched" not in run("explain", crawl.url, page):
         raise Failure("explain")
