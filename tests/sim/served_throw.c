@@ -100,6 +100,18 @@ static void throw_answer(struct served_world *w, struct served_client *c,
     op->seconds = dice_chance(d, 20) ? 0 : (uint32_t)dice_nth(d, 14);
 }
 
+/* Is there a URL by which one sees the delay of all queues after a start? */
+static bool default_delay_shows(const struct plain *m)
+{
+    for (unsigned i = 0; i < SERVED_ALL; i++) {
+        const struct plain_queue *q = &(&m->queues[0][0])[i / SERVED_URLS];
+
+        if (q->delay < 0 && q->urls[i % SERVED_URLS].there)
+            return true;
+    }
+    return false;
+}
+
 static void throw_setting(const struct served_world *w, struct dice *d,
                           struct plain_op *op)
 {
@@ -117,7 +129,7 @@ static void throw_setting(const struct served_world *w, struct dice *d,
         op->value = dice_below(d, dice_chance(d, 80) ? 4 : 7200);
         op->ms = (uint16_t)dice_below(d, 1000);
         op->standard = dice_chance(d, 20);
-        if (dice_chance(d, 20))
+        if (dice_chance(d, 20) && default_delay_shows(&w->m))
             op->key = SERVED_KEYS;
         break;
     case 6:
