@@ -553,7 +553,7 @@ static bool is_place(const struct reopening *r, const struct url_row *row)
 static void reopen_place(void *ctx, const struct url_row *row)
 {
     const struct reopening *r = ctx;
-    bool is_seed = (row->flags & URL_ROW_SEED) != 0;
+    bool is_seed = (row->flags & URL_ROW_SEED) != 0 || row->kind == LINK_SEED;
     struct url u;
 
     url_init(&u);

@@ -340,13 +340,15 @@ enum status frontier_store_get(struct frontier_store *s, uint64_t id,
 }
 
 enum status frontier_store_come_nearer(struct frontier_store *s, uint64_t id,
-                                       uint32_t depth, uint16_t hops)
+                                       uint32_t depth, uint16_t hops,
+                                       uint8_t kind)
 {
     if (id == 0 || id > s->last_id)
         return STATUS_NOT_FOUND;
     sqlite3_bind_int64(s->come_nearer, 1, (int64_t)id);
     sqlite3_bind_int64(s->come_nearer, 2, depth);
     sqlite3_bind_int(s->come_nearer, 3, hops);
+    sqlite3_bind_int(s->come_nearer, 4, kind);
     return db_run(s->d, s->come_nearer);
 }
 

@@ -101,10 +101,11 @@ MUST_CHECK enum status frontier_store_admit(struct frontier_store *s,
 MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
                                           struct url_row *row,
                                           struct buf *text);
-/* Gives the URL this depth, and at most so many hops. STATUS_NOT_FOUND. */
+/* Gives the URL this depth and kind, and at most so many hops.
+ * STATUS_NOT_FOUND. */
 MUST_CHECK enum status frontier_store_come_nearer(struct frontier_store *s,
                                                   uint64_t id, uint32_t depth,
-                                                  uint16_t hops);
+                                                  uint16_t hops, uint8_t kind);
 /* Reads only url and found_at_ms: three columns instead of nine. */
 MUST_CHECK enum status frontier_store_get_url(struct frontier_store *s,
                                               uint64_t id, struct buf *text,

@@ -84,8 +84,8 @@ static enum status prepare(struct frontier_store *s)
         {&s->add_url, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
                       " nullif(?, 0), ?)"},
         {&s->read_url, "SELECT " URL_COLUMNS " FROM url WHERE id = ?"},
-        {&s->come_nearer, "UPDATE url SET depth = ?2, hops = min(hops, ?3)"
-                          " WHERE id = ?1"},
+        {&s->come_nearer, "UPDATE url SET depth = ?2, hops = min(hops, ?3),"
+                          " kind = ?4 WHERE id = ?1"},
         {&s->read_text, "SELECT origin, path, at FROM url WHERE id = ?"},
         {&s->set_retry, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)"},
         {&s->drop_retry, "DELETE FROM retry WHERE url = ?"},

@@ -132,18 +132,21 @@ enum status frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
 }
 
 /* A known URL is nearer to a seed than its row says: what was dropped for its
- * distance is judged again. If it has become a seed, its place opens, and if
- * the URL itself was skipped, it comes back with those. It has no URL_ROW_SEED,
- * since its outcomes so far were not counted as a seed's. */
+ * distance is judged again. If it has become a seed, its place opens, its kind
+ * says so, and if the URL itself was skipped, it comes back with those. It has
+ * no URL_ROW_SEED, since its outcomes so far were not counted as a seed's. */
 static enum status come_nearer(struct frontier *f, const struct admission *a)
 {
     const struct engine_item *item = a->item;
     struct url_row row;
     enum status st = frontier_store_get(f->store, a->id, &row, &f->text);
+    bool given = st == STATUS_OK && item->seed && row.kind != item->kind &&
+                 (row.flags & URL_ROW_SEED) == 0;
 
-    if (st != STATUS_OK || row.depth <= item->depth)
+    if (st != STATUS_OK || (row.depth <= item->depth && !given))
         return st;
-    st = frontier_store_come_nearer(f->store, row.id, item->depth, item->hops);
+    st = frontier_store_come_nearer(f->store, row.id, item->depth, item->hops,
+                                    given ? item->kind : row.kind);
     levels_come_nearer(f, row.id, item->depth);
     if (st == STATUS_OK)
         st = rejudge_depths(f);

@@ -107,18 +107,23 @@ static int node_of_found(const struct truth *t, const struct plan_found *f)
     return -1;
 }
 
+/* A 304 has its head alone, and the nofollow of a page in its body does not
+ * hold for that. */
 static void show_links(struct truth *t, struct truth_crawl *c, unsigned node,
-                       const struct plan_sight *s)
+                       const struct plan_sight *s, unsigned status)
 {
     struct plan_found links[PLAN_FOUND];
     size_t count = plan_links(t->plan, s, links, PLAN_FOUND);
+    bool nofollow =
+        s->state != NULL && s->state->nofollow && s->state->form == FORM_HTML;
 
-    if (s->state != NULL && s->state->nofollow && s->state->form == FORM_HTML)
+    if (nofollow && (status != 304 || s->state->in_header))
         return;
     for (size_t i = 0; i < count; i++) {
         int to = node_of_found(t, &links[i]);
 
-        if (to >= 0 && !links[i].nofollow) {
+        if (to >= 0 && !links[i].nofollow &&
+            (!nofollow || plan_is_in_head(&links[i]))) {
             c->nodes[to].entry = c->nodes[to].entry || links[i].entry;
             add_edge(c, node, (unsigned)to, &links[i]);
             if (links[i].kind == PLAN_SITEMAP || links[i].kind == PLAN_FEED ||
@@ -388,9 +393,9 @@ static void replay_request(struct truth *t, struct truth_crawl *c,
     note_request(t, c, (unsigned)node, e);
     if (e->status == 304) {
         show_links_of_before(t, c, (unsigned)node);
-        show_links(t, c, (unsigned)node, &s); /* those of its head */
+        show_links(t, c, (unsigned)node, &s, 304);
     } else if (e->status >= 200 && e->status < 400)
-        show_links(t, c, (unsigned)node, &s);
+        show_links(t, c, (unsigned)node, &s, e->status);
     spread(c);
 }
 
