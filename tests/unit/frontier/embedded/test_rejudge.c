@@ -469,6 +469,35 @@ TEST(a_shorter_way_from_another_shard_goes_on)
     judge_fini(&r);
 }
 
+/* Its kind is what gives it a seed's secrets at the next start; so also to the
+ * target of a seed's redirect, which is as near. */
+TEST(a_known_url_that_is_given_as_a_seed_is_of_that_kind)
+{
+    static const char *const known[] = {"http://b.test/", "http://c.test/"};
+    struct rig r;
+    char text[256];
+
+    judge_init(&r);
+    rig_create(&r);
+    judge_again(&r, 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct engine_item item = rig_item(&r, known[i]);
+        uint64_t id;
+
+        item.depth = i == 0 ? 2 : 0;
+        item.kind = i == 0 ? LINK_A : LINK_REDIRECT;
+        ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
+        id = rig_lease(&r);
+        item.seed = true;
+        item.depth = 0;
+        item.kind = LINK_SEED;
+        ck_assert_int_ne(rig_put(&r, item), ENGINE_NEW);
+        rig_commit(&r);
+        ck_assert_uint_eq(judge_row(&r, id, text).kind, LINK_SEED);
+    }
+    judge_fini(&r);
+}
+
 /* ---- each statement fails in turn ---- */
 
 /* A limit of depth begins the log of paths. */
