@@ -136,13 +136,6 @@ TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
     rig_fini(&r);
 }
 
-/* ---- the link graph ---- */
-
-struct graph {
-    struct link_row at[64];
-    size_t count;
-};
-
 /* ---- blocklists ---- */
 
 /* Makes a blocklist that holds only A, in the rig's directory. */

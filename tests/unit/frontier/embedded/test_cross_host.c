@@ -159,17 +159,3 @@ TEST(two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever)
 /* ---- a plain model ---- */
 
 enum { HOSTS = 6, EACH = 12, STEPS = 20000 };
-
-struct model {
-    struct rig r;
-    uint32_t random;
-    struct {
-        struct engine_lease lease;
-        unsigned asks; /* the host that receives its request */
-    } out[HOSTS * EACH];
-    size_t out_count;
-    bool busy[HOSTS];
-    int64_t ended[HOSTS]; /* per host, or per domain */
-    unsigned crossings, finished;
-    bool by_domain;
-};

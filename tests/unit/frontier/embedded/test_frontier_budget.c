@@ -116,9 +116,3 @@ TEST(a_share_grows_with_the_domains_that_link_to_the_host)
 /* ---- against a model ---- */
 
 enum { HOSTS = 6, URLS = 12, STEPS = 400 };
-
-struct model {
-    struct rig r;
-    uint32_t random;
-    unsigned pages[HOSTS]; /* of each host */
-};

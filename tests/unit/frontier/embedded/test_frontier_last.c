@@ -98,14 +98,6 @@ TEST(validators_of_another_identity_are_withheld)
     rig_fini(&r);
 }
 
-struct rows {
-    unsigned n;
-    char title[16];
-    char mime[16];
-    char etag[16], modified[16];
-    struct fetch_row last;
-};
-
 static struct engine_done unchanged(const struct rig *r, uint64_t id,
                                     uint16_t http_status)
 {

@@ -501,14 +501,3 @@ TEST(so_does_how_long_a_response_stays_fresh_within_bounds)
         end(&r);
     }
 }
-
-/* ---- against a model, with crashes ---- */
-
-#define URLS 60
-
-struct model {
-    int64_t due_ms[URLS + 1]; /* 0: none */
-    bool queued[URLS + 1];
-    uint32_t absent[URLS + 1];
-    unsigned put;
-};

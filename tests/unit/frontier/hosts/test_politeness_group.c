@@ -166,19 +166,6 @@ TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
 
 /* ---- against a plain model ---- */
 
-#define HOSTS 40
-
-struct model {
-    struct rig r;
-    uint32_t random;
-    struct engine_lease out[64];
-    size_t out_count;
-    unsigned place[HOSTS]; /* the hosts' true places */
-    unsigned busy[ADDRESSES];
-    int64_t ended[ADDRESSES]; /* end of the last response */
-    unsigned done;
-};
-
 TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
 {
     struct politeness_groups *t = politeness_groups_new();

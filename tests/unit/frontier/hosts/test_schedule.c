@@ -140,34 +140,6 @@ TEST(retry_after_alone_is_longer_than_max_delay_up_to_a_day)
     ck_assert_int_eq(schedule_backoff(&defaults, INT64_MAX, 1, &r), 86400 * S);
 }
 
-TEST(retries_double_with_jitter_up_to_max_delay)
-{
-    struct schedule_random r = {9};
-
-    for (int i = 0; i < 100; i++) {
-        int64_t second = schedule_retry(&defaults, 2, &r);
-
-        ck_assert_int_ge(second, S * 3 / 2);
-        ck_assert_int_le(second, S * 5 / 2);
-        ck_assert_int_le(schedule_retry(&defaults, 60, &r), 30 * S);
-    }
-}
-
-TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
-{
-    static const int64_t least[] = {1, 2, 4, 8, 16, 30, 30};
-    struct schedule_random r = {9};
-
-    for (uint32_t n = 1; n <= 7; n++) {
-        int64_t pause = schedule_silence(&defaults, n, &r);
-
-        ck_assert_int_ge(pause, least[n - 1] * S);
-        ck_assert_int_le(pause, least[n - 1] * S * 5 / 4);
-        ck_assert_int_le(pause, 30 * S);
-    }
-    ck_assert_int_eq(schedule_silence(&defaults, UINT32_MAX, &r), 30 * S);
-}
-
 /* Otherwise the crawler would never wait for any host. */
 /* The clock may have been set back meanwhile. */
 TEST(what_is_left_of_a_stored_wait_is_bounded)

@@ -200,21 +200,6 @@ TEST(ours_a_url_over_the_ceiling_is_refused)
     }
 }
 
-TEST(ours_what_is_dropped_does_not_count_as_length)
-{
-    char *s = long_url(3 * URL_LENGTH_CEILING, "http://h/#", 'a');
-
-    ck_assert_int_eq(parse(s, NULL), URL_OK);
-    memset(s + 8, '/', 3 * URL_LENGTH_CEILING - 8);
-    memcpy(s + 7, "h/a", 3);
-    for (size_t i = 10; i + 5 < 3 * URL_LENGTH_CEILING; i += 5)
-        memcpy(s + i, "/../a", 5);
-    s[3 * URL_LENGTH_CEILING - 10] = '\0';
-    ck_assert_int_eq(parse(s, NULL), URL_OK);
-    ck_assert_uint_lt(url_text(&url).len, 20);
-    free(s);
-}
-
 TEST(ours_a_huge_idna_host_is_refused_at_once)
 {
     char *s = long_url(60007, "http://", 'a');

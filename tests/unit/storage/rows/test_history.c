@@ -257,23 +257,6 @@ TEST(passes_agree_with_a_model_over_restarts)
     (void)check_rows(least);
 }
 
-TEST(rows_that_somebody_reads_stay)
-{
-    uint64_t removed = 0;
-
-    ck_ok(db_begin(w.d));
-    while (w.n < 1000)
-        add_row();
-    ck_ok(history_begin(w.history, 1, URLS, 300));
-    while (history_is_running(w.history))
-        ck_ok(history_step(w.history, 100, &removed));
-    read_rows();
-    for (uint64_t seq = 300; seq <= w.n; seq++)
-        ck_assert(stays[seq]);
-    ck_assert_uint_gt(removed, 100);
-    ck_ok(db_commit(w.d));
-}
-
 /* Without memory for the names more rows stay, and none too few. */
 TEST(too_little_memory_keeps_more)
 {

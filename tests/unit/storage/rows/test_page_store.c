@@ -35,11 +35,6 @@ static void done(struct pages *p)
     scratch_remove(&p->dir);
 }
 
-struct seen {
-    struct fetch_row expected[3];
-    uint64_t seq, most;
-};
-
 static bool count_words(void *ctx, const struct fetch_row *row)
 {
     char mime[32];
