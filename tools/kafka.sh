@@ -6,7 +6,9 @@
 #   tools/kafka.sh kill DIR N         end broker N of DIR as a power cut does
 #   tools/kafka.sh stop DIR           end all brokers of DIR
 # `start` puts HOST:PORT[,HOST:PORT...] into DIR/brokers, and into DIR/secure the
-# same for TLS with a password: user urlweir, password "weir", DIR/ca.pem.
+# same for TLS with a password: user urlweir, password "weir", DIR/ca.pem. Who
+# begins with an address of DIR/linked is sent to those alone, where nobody
+# listens before a test does, and passes on to the address of DIR/behind.
 # Without Java or Maven it says so in one line and ends with 77. It installs
 # nothing; tools/install-deps.sh kafka does.
 set -eu
@@ -64,7 +66,7 @@ certificate() {
     cat "$1/key.pem" "$1/ca.pem" >"$1/server.pem"
 }
 
-# configure DIR N COUNT VOTERS PORT SECURE CONTROLLER
+# configure DIR N COUNT VOTERS PORT SECURE CONTROLLER LINKED BEHIND
 configure() {
     mkdir "$1/$2"
     least=$(($3 > 1 ? 2 : 1))
@@ -73,8 +75,9 @@ process.roles=broker,controller
 node.id=$2
 controller.quorum.voters=$4
 controller.listener.names=CONTROLLER
-listeners=PLAIN://127.0.0.1:$5,SECURE://127.0.0.1:$6,CONTROLLER://127.0.0.1:$7
-listener.security.protocol.map=PLAIN:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT
+listeners=PLAIN://127.0.0.1:$5,SECURE://127.0.0.1:$6,CONTROLLER://127.0.0.1:$7,LINKED://127.0.0.1:$9
+advertised.listeners=PLAIN://127.0.0.1:$5,SECURE://127.0.0.1:$6,LINKED://127.0.0.1:$8
+listener.security.protocol.map=PLAIN:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT,LINKED:PLAINTEXT
 inter.broker.listener.name=PLAIN
 listener.name.secure.sasl.enabled.mechanisms=PLAIN
 listener.name.secure.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_urlweir="weir";
@@ -147,21 +150,25 @@ start)
     dir=$(cd "$dir" && pwd)
     certificate "$dir"
     # shellcheck disable=SC2046
-    set -- $(free_ports $((count * 3)))
-    voters="" brokers="" secure="" ports="" i=1
+    set -- $(free_ports $((count * 5)))
+    voters="" brokers="" secure="" linked="" behind="" ports="" i=1
     for p in "$@"; do
         case $(((i - 1) / count)) in
         0) brokers="$brokers,127.0.0.1:$p" ports="$ports $p" ;;
         1) secure="$secure,127.0.0.1:$p" ;;
         2) voters="$voters,$((i - 2 * count))@127.0.0.1:$p" ;;
+        3) linked="$linked,127.0.0.1:$p" ;;
+        4) behind="$behind,127.0.0.1:$p" ;;
         esac
         i=$((i + 1))
     done
     echo "${brokers#,}" >"$dir/brokers"
     echo "${secure#,}" >"$dir/secure"
+    echo "${linked#,}" >"$dir/linked"
+    echo "${behind#,}" >"$dir/behind"
     n=1
     while [ $n -le "$count" ]; do
-        eval "configure '$dir' $n $count '${voters#,}' \${$n} \${$((count + n))} \${$((2 * count + n))}"
+        eval "configure '$dir' $n $count '${voters#,}' \${$n} \${$((count + n))} \${$((2 * count + n))} \${$((3 * count + n))} \${$((4 * count + n))}"
         launch "$dir" $n
         n=$((n + 1))
     done

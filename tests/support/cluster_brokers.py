@@ -5,10 +5,14 @@ usage: KAFKA=DIR_OF_BROKERS cluster_brokers.py URLWEIR DIR BROKERS [SCENARIO...]
 As cluster_shards.py, whose crawl and judgement these are.
 """
 
+import contextlib
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 import scenarios
@@ -97,6 +101,136 @@ def silent(where):
     crawl.finish(repeats=2 * IN_FLIGHT)
 
 
+class Link:
+    """What lies between a worker and the brokers; it can be cut."""
+
+    def __init__(self):
+        self.pairs, self.whole, self.lock = [], True, threading.Lock()
+        self.servers = []
+        with open(f"{KAFKA}/linked", encoding="ascii") as f:
+            self.addresses = f.read().strip()
+        with open(f"{KAFKA}/behind", encoding="ascii") as f:
+            behind = f.read().strip().split(",")
+        for here, there in zip(self.addresses.split(","), behind):
+            server = socket.create_server(("127.0.0.1", int(here.split(":")[1])))
+            self.servers.append(server)
+            threading.Thread(target=self.serve, args=(server, int(there.split(":")[1])),
+                             daemon=True).start()
+
+    def serve(self, server, port):
+        while True:
+            try:
+                near, _ = server.accept()
+                far = socket.create_connection(("127.0.0.1", port), 5)
+            except OSError:
+                return
+            with self.lock:
+                self.pairs.append((near, far))
+            for a, b in ((near, far), (far, near)):
+                threading.Thread(target=self.pass_on, args=(a, b), daemon=True).start()
+
+    def pass_on(self, a, b):
+        """Octets that come while it is cut are lost, as is what they belong to."""
+        with contextlib.suppress(OSError):
+            while octets := a.recv(65536):
+                if self.whole:
+                    b.sendall(octets)
+        for s in (a, b):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        """Nobody is told: connections stay open, and nothing comes."""
+        self.whole = False
+
+    def mend(self):
+        """Connections that lack octets are of no more use."""
+        with self.lock:
+            for pair in self.pairs:
+                for s in pair:
+                    with contextlib.suppress(OSError):
+                        s.shutdown(socket.SHUT_RDWR)
+            self.pairs = []
+        self.whole = True
+
+    def close(self):
+        for s in self.servers:
+            s.close()
+
+
+def cut_off(where):
+    """Nothing passes between a worker and the brokers: others take its shards, it asks no
+    host, and takes part again when the link is mended."""
+    crawl = Crawl(where, slow=0.2)
+    all_up()
+    crawl.create()
+    link = Link()
+    direct, crawl.url = crawl.url, f"kafka://{link.addresses}/{crawl.url.rsplit('/', 1)[1]}"
+    crawl.join()
+    crawl.url = direct
+    crawl.reach(0.3)
+    link.cut()
+    crawl.reach(0.7)
+    link.mend()
+    crawl.finish(repeats=2 * 8)  # its shards, --concurrency of each
+    link.close()
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def small_disk(n, room):
+    """The files of broker n on a disk with `room` octets more than they need; yields where
+    they are."""
+    data = f"{KAFKA}/{n}/data"
+    down(n)
+    os.rename(data, data + ".was")
+    os.mkdir(data)
+    used = int(subprocess.run(["du", "-sB1", data + ".was"], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.split()[0])
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={used + room}", "tmpfs", data], check=True)
+    subprocess.run(["cp", "-a", "--sparse=always", data + ".was/.", data], check=True)
+    shutil.rmtree(data + ".was")
+    up(n)
+    try:
+        yield data
+    finally:
+        down(n)
+        subprocess.run(["cp", "-a", "--sparse=always", data, data + ".was"], check=True)
+        wait_for(lambda: subprocess.run(["umount", data], check=False,
+                                        stderr=subprocess.DEVNULL).returncode == 0,
+                 "the end of what is open there")
+        os.rmdir(data)
+        os.rename(data + ".was", data)
+        up(n)
+
+
+def full_disk(where):
+    """A broker whose disk is full is as good as lost; with room, it takes part again."""
+    if os.geteuid() != 0:
+        print("  full_disk: skipped, only root can mount a small disk", flush=True)
+        return
+    all_up()
+    with small_disk(1, 64 << 20) as data:
+        crawl = two_workers(where, slow=0.1)
+        crawl.reach(0.2)
+        with open(data + "/filler", "wb", buffering=0) as f, contextlib.suppress(OSError):
+            while True:
+                f.write(bytes(1 << 20))
+        wait_for(lambda: not is_running(broker_pid(1)), "the end of the broker")
+        crawl.reach(0.6)
+        os.remove(data + "/filler")
+        down(1)
+        up(1)
+        crawl.finish(repeats=2 * IN_FLIGHT)
+
+
 def signed_in(where):
     """TLS and a password, for each worker; a wrong one is refused with a reason."""
     all_up()
@@ -146,5 +280,6 @@ def spoiled(where):
 
 
 if __name__ == "__main__":
-    scenarios.run([one_after_the_other, two_at_once, silent, signed_in, spoiled],
+    scenarios.run([one_after_the_other, two_at_once, silent, cut_off, full_disk,
+                   signed_in, spoiled],
                   DIR, sys.argv[4:])
