@@ -364,7 +364,8 @@ enum status frontier_refresh_replaced(struct frontier *f,
 }
 
 /* The date of a URL that a setting keeps out comes again, so that it is not
- * forgotten if that setting is widened some day. */
+ * forgotten if that setting is widened some day. A fetch that was to be tried
+ * again is not waited for. */
 static enum status come_again(struct frontier *f, const struct refresh_row *row,
                               int64_t wall_ms)
 {
@@ -379,6 +380,7 @@ static enum status come_again(struct frontier *f, const struct refresh_row *row,
                                   : wait;
     }
     next.due_ms = wall_ms + wait;
+    next.tries = 0;
     return frontier_refresh_move(f, row, &next);
 }
 

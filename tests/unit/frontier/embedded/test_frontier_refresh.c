@@ -97,6 +97,33 @@ TEST(a_missing_page_is_asked_twice_more_then_gone)
     end(&r);
 }
 
+/* --until-idle ends then: what was to be tried again is kept out since. */
+TEST(a_page_that_a_setting_keeps_out_is_not_tried_again)
+{
+    struct rig r;
+
+    judge_init(&r);
+    r.o.tries = 3;
+    r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .min_ms = EVERY};
+    rig_create(&r);
+    judge_again(&r, 0);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, page, 1);
+    advance(&r, EVERY);
+    ack_body(&r, lease_at(&r), late, 0, true);
+    ck_assert(rig_stats(&r).retrying);
+    rig_stop(&r);
+    judge_terms(&r, -1, "a.test");
+    r.o.recheck = r.o.judge.scope;
+    rig_reopen(&r);
+    judge_again(&r, 0);
+    advance(&r, EVERY);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).dated, 1);
+    ck_assert(!rig_stats(&r).retrying);
+    judge_fini(&r);
+}
+
 /* A robots.txt redirected to another host: the URL goes out once more, for that
  * host, and keeps its date until it is settled. */
 TEST(a_refresh_may_wait_for_the_robots_txt_of_another_host)
