@@ -572,6 +572,7 @@ void shard_attach(struct shard *s, struct engine *e)
 void shard_fit(struct shard *s, struct frontier_options *o)
 {
     o->shard = s->o.number;
+    o->taken_at = clock_mono();
     o->commit_least = COMMIT_LEAST;
     if (o->in_flight < (size_t)2 * COMMIT_LEAST)
         o->in_flight = (size_t)2 * COMMIT_LEAST;

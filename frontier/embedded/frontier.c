@@ -122,6 +122,7 @@ static enum status turn(struct frontier *f, bool force, int64_t now,
     if (f->base->broken)
         return db_error(f->base->db);
     seen_store_poll(f->base);
+    f->cut_off = f->cut_off && now < f->asked_before + 2 * f->o.schedule.delay;
     st = rejudge_step(f, now, wall_ms);
     if (st == STATUS_OK)
         st = frontier_order_step(f, now);

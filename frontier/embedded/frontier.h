@@ -67,6 +67,8 @@ struct frontier_options {
     struct shard_number shard;
     void (*send)(void *ctx, const struct engine_item *item, uint64_t via);
     void *send_ctx;
+    int64_t taken_at; /* until when another process may have had the crawl,
+                         though it left no row; 0: nobody had it */
     const struct frontier_elsewhere *elsewhere; /* borrowed; NULL: none */
     struct schedule_options schedule;
     uint32_t tries; /* of one URL, in all */

@@ -48,7 +48,7 @@ static void join(struct frontier *f, struct host_queue *h, struct bytes name)
     bool made;
     struct politeness_group *m = politeness_groups_get(f->groups, name, &made);
 
-    if (made && f->queues_before > 0)
+    if (made && (f->queues_before > 0 || f->cut_off))
         m->next_due =
             f->asked_before + schedule_pause(&f->o.schedule,
                                              &(struct schedule_host){.own = -1},

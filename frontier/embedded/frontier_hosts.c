@@ -49,7 +49,7 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
     if (h != NULL)
         return h;
     h = host_table_make(&f->hosts, queue);
-    if (queue <= f->queues_before)
+    if (queue <= f->queues_before || f->cut_off)
         frontier_wait_once(f, h);
     frontier_budget_join(f, h);
     if (rested) {

@@ -178,6 +178,7 @@ struct frontier {
                              yet */
     uint64_t octets_told; /* that the store knows hosts to hold */
     uint32_t queues_before; /* queues when the crawl was opened */
+    bool cut_off;           /* who had it may have asked hosts without a row */
     int64_t asked_before;   /* when these were asked last, at most */
     struct lease_table *leases;
     struct map *tries;                /* id -> struct tries_entry */

@@ -113,6 +113,8 @@ enum status frontier_create(struct engine **out, const char *dir,
         st = open_parts(f, wall_ms);
     if (st == STATUS_OK && o->refresh.every_ms != 0)
         st = frontier_redate_note(f);
+    f->cut_off = o->taken_at != 0;
+    f->asked_before = o->taken_at;
     return done_opening(f, st, out);
 }
 
@@ -223,6 +225,7 @@ static enum status schedule_all(struct frontier *f, int64_t now,
     /* Whether anything was asked is not known: a request for robots.txt has no
      * row. */
     f->queues_before = queues;
+    f->cut_off = !f->base->found.clean;
     f->asked_before = last_asked(f, now, wall_ms);
     for (uint32_t q = 1; st == STATUS_OK && q <= queues; q++) {
         struct host_queue *h = host_table_get(&f->hosts, q);

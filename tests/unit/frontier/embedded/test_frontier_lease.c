@@ -135,6 +135,37 @@ TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
 
 /* ---- hosts without delay ---- */
 
+static bool is_asked_at_once(struct rig *r, const char *url)
+{
+    struct engine_lease l;
+    size_t n = 0;
+
+    (void)rig_put(r, rig_item(r, url));
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n));
+    return n > 0;
+}
+
+/* Who was killed may have asked hosts of which it had no row yet. */
+TEST(new_hosts_wait_after_a_kill_and_not_after_a_stop)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.schedule.delay = 5 * NS_PER_S;
+    r.o.schedule.max_delay = 60 * NS_PER_S;
+    rig_create(&r);
+    ck_assert(is_asked_at_once(&r, "http://a.test/"));
+    rig_commit(&r);
+    rig_crash(&r);
+    ck_assert(!is_asked_at_once(&r, "http://b.test/"));
+    r.now += 5 * NS_PER_S;
+    ck_assert(is_asked_at_once(&r, "http://b.test/"));
+    rig_stop(&r);
+    rig_reopen(&r);
+    ck_assert(is_asked_at_once(&r, "http://c.test/"));
+    rig_fini(&r);
+}
+
 /* A connection that stays open is for several URLs, but not for all. */
 TEST(hosts_without_delay_take_turns_after_eight_urls)
 {
