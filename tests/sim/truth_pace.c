@@ -74,6 +74,15 @@ static int64_t crawl_delay(const struct truth *t, const struct truth_crawl *c,
     return least == INT64_MAX ? 0 : least < most ? least : most;
 }
 
+/* One that was asked for another one's robots.txt alone. */
+static bool has_no_rules(const struct truth *t, const struct truth_crawl *c,
+                         const struct sim_log_entry *e)
+{
+    int origin = plan_origin_of(t->plan, e->scheme, e->host, e->port);
+
+    return origin >= 0 && c->robots[origin].say == ROBOTS_NOT_ASKED;
+}
+
 /* Before request `e`. What a robots.txt says that was read last before a kill is
  * not known to the next process. */
 static int64_t least_delay(const struct truth *t, const struct truth_crawl *c,
@@ -84,7 +93,8 @@ static int64_t least_delay(const struct truth *t, const struct truth_crawl *c,
     bool lost = last->life != e->life &&
                 truth_may_be_lost(truth_act_of_life(t, last->life), last);
     int64_t delay = person_number(s, SET_DELAY);
-    int64_t by_robots = lost ? 0 : crawl_delay(t, c, key);
+    int64_t by_robots =
+        lost || has_no_rules(t, c, last) ? 0 : crawl_delay(t, c, key);
 
     if (by_robots > delay)
         delay = by_robots;
