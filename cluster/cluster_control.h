@@ -2,7 +2,7 @@
  * cluster_control.h - what a crawl on many machines knows of itself as a whole:
  * the topic NAME.control.
  *
- *   settings     YAML, as in crawl.yaml, without those of a worker
+ *   settings     YAML, as in urlweir-settings.yaml, without those of a worker
  *   kept         names of settings that each worker has to be given
  *   shards       their number, which never changes
  *   suffixes     by which Public Suffix List hosts are divided among them

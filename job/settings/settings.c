@@ -22,8 +22,6 @@
 #include "base/mem.h"
 #include "config/config.h"
 
-#define OLD_FILE "crawl.yaml"
-
 void settings_init(struct crawl_settings *s)
 {
     memset(s, 0, sizeof *s);
@@ -45,35 +43,17 @@ size_t settings_index(const char *name)
 
 /* ---- the file ---- */
 
-static bool is_there(const char *dir, const char *name)
+bool settings_are_in(const char *dir)
 {
     char path[4096];
 
-    snprintf(path, sizeof path, "%s/%s", dir, name);
+    snprintf(path, sizeof path, "%s/" SETTINGS_FILE, dir);
     return access(path, F_OK) == 0;
-}
-
-/* Users may have their own crawl.yaml: ours is next to a store. */
-static bool has_old(const char *dir)
-{
-    return is_there(dir, OLD_FILE) && is_there(dir, "frontier.db");
-}
-
-bool settings_are_in(const char *dir)
-{
-    return is_there(dir, SETTINGS_FILE) || has_old(dir);
 }
 
 void settings_path(const char *dir, struct buf *out)
 {
-    bool old = !is_there(dir, SETTINGS_FILE) && has_old(dir);
-
-    buf_addf(out, "%s/%s", dir, old ? OLD_FILE : SETTINGS_FILE);
-}
-
-static bool is_old_name(const char *path)
-{
-    return bytes_ends_with(bytes_of_str(path), "/" OLD_FILE);
+    buf_addf(out, "%s/" SETTINGS_FILE, dir);
 }
 
 /* ---- writing ---- */
@@ -133,18 +113,12 @@ static enum status replace_secrets(const char *path, struct bytes text)
 static enum status save_both(const char *dir, const struct buf *text,
                              const struct buf *secrets)
 {
-    struct buf path;
-    enum status st;
+    enum status st =
+        save(dir, SETTINGS_SECRETS, buf_bytes(secrets), replace_secrets);
 
-    buf_init(&path, 8192);
-    settings_path(dir, &path); /* of the old file */
-    st = save(dir, SETTINGS_SECRETS, buf_bytes(secrets), replace_secrets);
-    if (st == STATUS_OK)
-        st = save(dir, SETTINGS_FILE, buf_bytes(text), file_replace);
-    if (st == STATUS_OK && is_old_name(buf_str(&path)))
-        (void)unlink(buf_str(&path));
-    buf_fini(&path);
-    return st;
+    return st == STATUS_OK
+               ? save(dir, SETTINGS_FILE, buf_bytes(text), file_replace)
+               : st;
 }
 
 enum status settings_save(const struct crawl_settings *s)

@@ -35,15 +35,15 @@ size_t settings_index(const char *name);
 MUST_CHECK enum status settings_check(struct crawl_settings *s,
                                       struct buf *error);
 
-/* In a crawl's directory: its settings. Older versions called it crawl.yaml. */
+/* In a crawl's directory: its settings. */
 #define SETTINGS_FILE "urlweir-settings.yaml"
 /* Beside it, with mode 0600, the settings that are secrets (OPTION_SECRET).
  * Missing if there are none. */
 #define SETTINGS_SECRETS "urlweir-secrets.yaml"
 
-/* Does `dir` have settings of a crawl, under this name or the older one? */
+/* Does `dir` have settings of a crawl? */
 bool settings_are_in(const char *dir);
-/* The path of the existing file; otherwise that of a new one. */
+/* The path of their file. */
 void settings_path(const char *dir, struct buf *out);
 /* Writes both files in s->output, each atomically, with all settings of the
  * crawl, defaults included. They replace a file with the older name.

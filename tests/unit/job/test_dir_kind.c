@@ -134,14 +134,6 @@ TEST(a_crawl_is_told_by_its_settings)
     ck_assert_int_eq(kind(), DIR_CRAWL);
 }
 
-TEST(an_older_crawl_is_told_by_crawl_yaml_beside_a_store)
-{
-    put_text("crawl.yaml", "");
-    ck_assert_int_eq(kind(), DIR_OTHER);
-    put_database("frontier.db", "urlw");
-    ck_assert_int_eq(kind(), DIR_CRAWL);
-}
-
 TEST(a_database_is_told_by_its_application_id)
 {
     put_database("frontier.db", "mine");
