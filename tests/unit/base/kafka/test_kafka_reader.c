@@ -155,7 +155,9 @@ TEST(a_missing_right_is_told_at_once)
     ck_assert_ptr_nonnull(strstr(buf_str(&why), "uthoriz"));
 }
 
-/* The brokers do not tell a reader that it may not know of a topic. */
+/* The brokers do not tell a reader that it may not know of a topic. What they
+ * say of one that it may not read has no partitions; librdkafka 2.8 reads beyond
+ * what the mock says of one that has. */
 TEST(a_topic_that_is_not_there_or_hidden_is_told_before_the_wait_is_over)
 {
     const struct {
@@ -169,11 +171,13 @@ TEST(a_topic_that_is_not_there_or_hidden_is_told_before_the_wait_is_over)
          "there is no such topic"},
     };
 
+    ck_assert_int_eq(rd_kafka_mock_topic_create(mock.cluster, "hidden", 0, 1),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int n = 0;
 
-        rd_kafka_mock_topic_set_error(mock.cluster, "t", all[i].err);
-        ck_ok(kafka_reader_open(&reader, &mock.at, "t", 0, KAFKA_BEGINNING,
+        rd_kafka_mock_topic_set_error(mock.cluster, "hidden", all[i].err);
+        ck_ok(kafka_reader_open(&reader, &mock.at, "hidden", 0, KAFKA_BEGINNING,
                                 &why));
         ck_assert_int_eq(kafka_reader_read_all(reader, KAFKA_END_COMMITTED,
                                                WAIT_MS, count, &n, &why),
