@@ -411,7 +411,9 @@ enum status cluster_steer_ask(const struct kafka_access *a, const char *name,
 /* ---- a worker ---- */
 
 struct cluster_steering {
-    struct cluster_sender *to;
+    struct kafka_access access;
+    char *name;
+    struct cluster_sender *to; /* of answers; NULL: the last one failed */
     struct kafka_reader *reader;
     struct cluster_performer p;
     uint32_t shards;
@@ -466,6 +468,23 @@ static enum status perform_in(struct cluster_steering *s, const char *id,
     return st;
 }
 
+static enum status begin_answer(struct cluster_steering *s, struct buf *why)
+{
+    enum status st = s->to != NULL ? STATUS_OK
+                                   : cluster_sender_open(&s->to, &s->access,
+                                                         s->name, NULL, why);
+
+    return st == STATUS_OK ? cluster_sender_begin(s->to, why) : st;
+}
+
+/* Whose transaction failed, since this process stood still for too long, say,
+ * sends nothing any more; another sender does. */
+static void drop_sender(struct cluster_steering *s)
+{
+    cluster_sender_close(s->to);
+    s->to = NULL;
+}
+
 static enum status perform_all(struct cluster_steering *s, const char *id,
                                json_t *command)
 {
@@ -476,14 +495,20 @@ static enum status perform_all(struct cluster_steering *s, const char *id,
     for (uint32_t n = 0; st == STATUS_OK && n < s->shards; n++) {
         if (!s->p.has(s->p.ctx, n))
             continue;
-        st = cluster_sender_begin(s->to, &why);
+        st = begin_answer(s, &why);
+        if (st != STATUS_OK) {
+            drop_sender(s);
+            st = begin_answer(s, &why);
+        }
         if (st == STATUS_OK)
             st = perform_in(s, id, n, command);
         if (st == STATUS_OK)
             st = cluster_sender_commit(s->to, &why);
     }
-    if (st != STATUS_OK)
+    if (st != STATUS_OK) {
         log_warn("a command cannot be answered", "why=\"%s\"", buf_str(&why));
+        drop_sender(s);
+    }
     buf_fini(&why);
     return st;
 }
@@ -545,6 +570,8 @@ enum status cluster_steering_start(struct cluster_steering **out,
 
     s->p = *p;
     s->shards = shards;
+    s->access = *a;
+    s->name = xstrdup(name);
     buf_init(&control, 512);
     cluster_topic(&control, name, "control");
     if (st == STATUS_OK)
@@ -562,6 +589,7 @@ enum status cluster_steering_start(struct cluster_steering **out,
     }
     cluster_sender_close(s->to);
     kafka_reader_close(s->reader);
+    free(s->name);
     free(s);
     return st;
 }
@@ -574,5 +602,6 @@ void cluster_steering_end(struct cluster_steering *s)
     pthread_join(s->thread, NULL);
     cluster_sender_close(s->to);
     kafka_reader_close(s->reader);
+    free(s->name);
     free(s);
 }
