@@ -570,7 +570,7 @@ def known_by_url(where):
 def moved(where):
     """Half a crawl of one machine goes on on two, and comes back: stopped, with what is
     on its way between shards, and whole; a move that is killed is done again."""
-    crawl = Crawl(where)
+    crawl = Crawl(where, slow=0.25)  # so that it lasts
     one, back, whole, alone = (f"{where}/{name}" for name in ("one", "back", "whole", "alone"))
     run("crawl", "-n", "200", "-o", one, *crawl.options, *OWN, *crawl.web.seeds(), code=3)
     words = ["import", "--from", "urlweir", one, "-o", crawl.directory(0),
