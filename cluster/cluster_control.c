@@ -29,30 +29,31 @@ struct cluster_control {
     struct permits *permits;     /* NULL while count is 0 */
 };
 
+static enum status ensure_topics(const struct kafka_access *a, const char *name,
+                                 uint32_t shards, bool are_there,
+                                 struct buf *why)
+{
+    enum status st =
+        cluster_topic_ensure(a, name, "state", shards, are_there, why);
+
+    if (st == STATUS_OK)
+        st = cluster_topic_ensure(a, name, "urls", shards, are_there, why);
+    return st == STATUS_OK
+               ? cluster_topic_ensure(a, name, "control", 1, are_there, why)
+               : st;
+}
+
 enum status cluster_make_topics(const struct kafka_access *a, const char *name,
                                 uint32_t shards, struct buf *why)
 {
-    enum status st = cluster_topic_ensure(a, name, "state", shards, false, why);
-
-    if (st == STATUS_OK)
-        st = cluster_topic_ensure(a, name, "urls", shards, false, why);
-    return st == STATUS_OK
-               ? cluster_topic_ensure(a, name, "control", 1, false, why)
-               : st;
+    return ensure_topics(a, name, shards, false, why);
 }
 
 enum status cluster_check_topics(const struct cluster_control *c,
                                  const struct kafka_access *a, const char *name,
                                  struct buf *why)
 {
-    enum status st =
-        cluster_topic_ensure(a, name, "state", c->count, true, why);
-
-    if (st == STATUS_OK)
-        st = cluster_topic_ensure(a, name, "urls", c->count, true, why);
-    return st == STATUS_OK
-               ? cluster_topic_ensure(a, name, "control", 1, true, why)
-               : st;
+    return ensure_topics(a, name, c->count, true, why);
 }
 
 /* ---- a shard's record ---- */

@@ -92,6 +92,24 @@ static void take_trouble(rd_kafka_t *rk, int err, const char *text, void *ctx)
     snprintf(c->trouble_text, sizeof c->trouble_text, "%s", text);
 }
 
+rd_kafka_resp_err_t kafka_client_ask_topic(struct kafka_client *c,
+                                           rd_kafka_topic_t *topic,
+                                           int timeout_ms, int *partitions)
+{
+    const struct rd_kafka_metadata *all = NULL;
+    rd_kafka_resp_err_t err =
+        rd_kafka_metadata(c->rk, 0, topic, &all, timeout_ms);
+
+    *partitions = 0;
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR && all->topic_cnt == 1) {
+        err = all->topics[0].err;
+        *partitions = all->topics[0].partition_cnt;
+    }
+    if (all != NULL)
+        rd_kafka_metadata_destroy(all);
+    return err;
+}
+
 /* ---- opening ---- */
 
 /* What librdkafka says of a value may hold it, so it is not shown. */

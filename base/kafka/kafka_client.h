@@ -39,5 +39,10 @@ enum status kafka_error_sort(rd_kafka_resp_err_t err);
 MUST_CHECK enum status kafka_client_judge(struct kafka_client *c,
                                           rd_kafka_resp_err_t err,
                                           const char *text, struct buf *why);
+/* What the brokers say of a topic now; without an error, how many partitions it
+ * has. */
+rd_kafka_resp_err_t kafka_client_ask_topic(struct kafka_client *c,
+                                           rd_kafka_topic_t *topic,
+                                           int timeout_ms, int *partitions);
 
 #endif

@@ -160,14 +160,10 @@ static bool has_read_all(struct kafka_reader *r, enum kafka_end end)
  * waits for one that is not there. */
 static enum status ask_for_topic(struct kafka_reader *r, struct buf *why)
 {
-    const struct rd_kafka_metadata *all = NULL;
+    int partitions;
     rd_kafka_resp_err_t err =
-        rd_kafka_metadata(r->client.rk, 0, r->topic, &all, ASK_MS);
+        kafka_client_ask_topic(&r->client, r->topic, ASK_MS, &partitions);
 
-    if (err == RD_KAFKA_RESP_ERR_NO_ERROR && all->topic_cnt == 1)
-        err = all->topics[0].err;
-    if (all != NULL)
-        rd_kafka_metadata_destroy(all);
     if (kafka_error_sort(err) == STATUS_REFUSED)
         return kafka_client_judge(&r->client, err, rd_kafka_err2str(err), why);
     if (err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)

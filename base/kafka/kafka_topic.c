@@ -165,18 +165,13 @@ static enum status check_topic(struct ask *a, const struct kafka_topic *t,
 static enum status check_partitions(struct ask *a, const struct kafka_topic *t,
                                     struct buf *why)
 {
-    const struct rd_kafka_metadata *all = NULL;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(a->client.rk, t->name, NULL);
+    int n;
     rd_kafka_resp_err_t err =
-        rd_kafka_metadata(a->client.rk, 0, topic, &all, ms_left(a->until) + 1);
-    enum status st;
-    int n = 0;
+        kafka_client_ask_topic(&a->client, topic, ms_left(a->until) + 1, &n);
+    enum status st =
+        kafka_client_judge(&a->client, err, rd_kafka_err2str(err), why);
 
-    if (err == RD_KAFKA_RESP_ERR_NO_ERROR && all->topic_cnt == 1) {
-        err = all->topics[0].err;
-        n = all->topics[0].partition_cnt;
-    }
-    st = kafka_client_judge(&a->client, err, rd_kafka_err2str(err), why);
     if (st != STATUS_OK) {
         buf_addf(why, " (partitions of topic %s)", t->name);
     } else if (n != t->partitions) {
@@ -184,8 +179,6 @@ static enum status check_partitions(struct ask *a, const struct kafka_topic *t,
                  t->partitions);
         st = STATUS_REFUSED;
     }
-    if (all != NULL)
-        rd_kafka_metadata_destroy(all);
     rd_kafka_topic_destroy(topic);
     return st;
 }

@@ -46,7 +46,7 @@ bool settings_are_in(const char *dir);
 /* The path of their file. */
 void settings_path(const char *dir, struct buf *out);
 /* Writes both files in s->output, each atomically, with all settings of the
- * crawl, defaults included. They replace a file with the older name.
+ * crawl, defaults included.
  * STATUS_LIMIT: more text than can be read back (CONFIG_CEILING). */
 MUST_CHECK enum status settings_save(const struct crawl_settings *s);
 /* Reads both files in `dir` into `s`, which holds the defaults; its output
