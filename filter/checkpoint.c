@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checkpoint.c - a filter's file, read and written (checkpoint_format.h has the
- * layout).
+ * checkpoint.c - a filter's file, read and written.
  *
  * Sizes are known only once the last unit has been copied, since the filter
  * changes meanwhile; so the directory comes after the units.
  */
 #include "filter/checkpoint.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,8 +21,112 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "filter/checkpoint_format.h"
 #include "filter/kind.h"
+
+/* ---- the layout of a filter file ----
+ *
+ *     0                header, 256 octets
+ *     256              octets of the units, one after the other
+ *     end - 256 - 64u  directory, 64 octets for each of u units
+ *     end - 256        the header again
+ *
+ *     header  0 magic "urlweirF"   8 version u32     12 its length u32
+ *            16 kind, 16 octets   32 hash, 32 octets
+ *            64 seed print        72 generation      80 covers
+ *            88 keys expected     96 rate, as IEEE 754 binary64
+ *           104 growth           112 tightening     120 fingerprint bits
+ *           128 shape, 8 numbers 192 units
+ *           200 seed, 32 octets  232 whether it is there, 1 or 0
+ *           240 what the keys are: 1 canonical URLs, 2 others too, 0 not known
+ *           248 XXH3-64 of 0..247
+ *
+ *     entry   0 unit              8 offset           16 length
+ *            24 three numbers of the kind's
+ *            48 XXH3-64 of the unit's octets, seeded with its number
+ *            56 XXH3-64 of 0..55
+ *
+ * The version is the one that the kind's units were last changed in
+ * (`file_version` in kind.h), so that an older release reads what it can.
+ *
+ *     1  as above
+ *     2  counting: keys may be kept; cuckoo: copies are counted, buckets of
+ *        other sizes
+ *
+ * With two headers, and a checksum in each entry, one flipped bit damages one
+ * unit at most.
+ */
+
+#define CHECKPOINT_MAGIC       "urlweirF"
+#define CHECKPOINT_VERSION     2 /* the newest that is read */
+#define CHECKPOINT_HASH        "xxh3-128 secret 1"
+#define CHECKPOINT_HEADER_SIZE 256
+#define CHECKPOINT_ENTRY_SIZE  64
+
+enum header_at {
+    AT_VERSION = 8,
+    AT_LENGTH = 12,
+    AT_KIND = 16,
+    AT_HASH = 32,
+    AT_SEED = 64,
+    AT_GENERATION = 72,
+    AT_COVERS = 80,
+    AT_EXPECT = 88,
+    AT_RATE = 96,
+    AT_GROWTH = 104,
+    AT_TIGHTENING = 112,
+    AT_FINGERPRINT = 120,
+    AT_SHAPE = 128,
+    AT_UNITS = 192,
+    AT_OPEN_SEED = 200,
+    AT_HAS_SEED = 232,
+    AT_KEYS = 240,
+    AT_SUM = 248
+};
+
+static inline void checkpoint_put_u64(unsigned char *to, uint64_t v)
+{
+    v = htole64(v);
+    memcpy(to, &v, sizeof v);
+}
+
+static inline uint64_t checkpoint_get_u64(const unsigned char *from)
+{
+    uint64_t v;
+
+    memcpy(&v, from, sizeof v);
+    return le64toh(v);
+}
+
+static inline void checkpoint_put_u32(unsigned char *to, uint32_t v)
+{
+    v = htole32(v);
+    memcpy(to, &v, sizeof v);
+}
+
+static inline uint32_t checkpoint_get_u32(const unsigned char *from)
+{
+    uint32_t v;
+
+    memcpy(&v, from, sizeof v);
+    return le32toh(v);
+}
+
+static inline void checkpoint_put_double(unsigned char *to, double v)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    checkpoint_put_u64(to, bits);
+}
+
+static inline double checkpoint_get_double(const unsigned char *from)
+{
+    uint64_t bits = checkpoint_get_u64(from);
+    double v;
+
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
 
 /*
  * Reading a filter back from a file.
@@ -447,4 +552,72 @@ enum status checkpoint_save(const char *path, struct filter *f,
         st = file_writer_commit(w);
     file_writer_close(w);
     return st;
+}
+
+/* ---- filters of keys that are not a crawl's ----
+ *
+ * The default seed is the name of the command that made such files first; it is
+ * part of the format.
+ */
+
+static const char default_text[] = "urlweir filter";
+
+/* Part of the format: files merge by it. */
+void seeded_from_text(unsigned char *seed, const char *text)
+{
+    if (text == NULL)
+        text = default_text;
+    for (unsigned i = 0; i < 2; i++) {
+        XXH128_hash_t h = XXH3_128bits_withSeed(text, strlen(text), i);
+        XXH128_canonical_t octets;
+
+        XXH128_canonicalFromHash(&octets, h);
+        memcpy(seed + i * 16, octets.digest, 16);
+    }
+}
+
+static void use_seed(struct checkpoint_id *id, struct digest_key *key)
+{
+    digest_key_init(key, id->seed);
+    id->seed_print = checkpoint_seed_print(key);
+}
+
+void seeded_id(struct checkpoint_id *id, struct digest_key *key,
+               const char *text)
+{
+    id->has_seed = true;
+    seeded_from_text(id->seed, text);
+    use_seed(id, key);
+}
+
+enum status seeded_load(struct filter **out, const char *path,
+                        uint64_t most_bytes, struct checkpoint_info *info,
+                        struct digest_key *key)
+{
+    struct checkpoint_info read;
+    struct digest_key of_file;
+    uint64_t print;
+    enum status st = checkpoint_peek(path, &read);
+
+    if (st != STATUS_OK)
+        return st;
+    if (!read.id.has_seed)
+        return STATUS_REFUSED;
+    print = read.id.seed_print;
+    use_seed(&read.id, &of_file);
+    if (print != read.id.seed_print)
+        return STATUS_DAMAGED;
+    st = checkpoint_load(out, path, print, NULL, most_bytes, &read);
+    if (st == STATUS_OK) {
+        *info = read;
+        *key = of_file;
+    }
+    return st;
+}
+
+/* With their lengths, so that no two pairs meet. */
+uint64_t seeded_named_key(const struct digest_key *key, struct bytes name,
+                          struct bytes text)
+{
+    return digest_url(key, name, bytes_of("", 0), text).hi;
 }

@@ -35,7 +35,7 @@ struct filter_ops {
 
     /* ---- saving, on the saving thread; remote kinds have NULL from here on
      * ---- */
-    uint32_t file_version; /* of checkpoint_format.h, that has its units */
+    uint32_t file_version; /* of checkpoint.c, that has its units */
     /* The shape as it is now. Returns how many units a filter of that shape
      * has. */
     uint64_t (*shape)(const struct filter *f, uint64_t shape[FILTER_SHAPE]);

@@ -10,7 +10,6 @@
 #include "bindings/c/api.h"
 #include "filter/checkpoint.h"
 #include "filter/filter.h"
-#include "filter/seeded.h"
 
 #define BATCH       1024
 #define NAME_MOST   ((size_t)1 << 20)

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "filter/seeded.h"
+#include "filter/checkpoint.h"
 
 bool filter_file_new(struct filter_file *f, const char *command,
                      const char *path, const struct filter_options *o,

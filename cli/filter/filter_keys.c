@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/file/line_input.h"
 #include "base/mem.h"
-#include "filter/seeded.h"
+#include "filter/checkpoint.h"
 #include "frontier/url/url.h"
 
 #define READ_SIZE ((size_t)256 << 10)

@@ -14,7 +14,7 @@
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_file.h"
 #include "cli/filter/filter_redis.h"
-#include "filter/seeded.h"
+#include "filter/checkpoint.h"
 #include "filter/sizing.h"
 
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",

@@ -11,7 +11,7 @@
  *   of about 50 ns a key that scalable.c does not have.
  * - Repeats. The same key again and again would fill both its buckets. If the
  *   filter stores keys, it does not put a known key twice. If not, it puts as
- *   many copies as fill one bucket, and counts the others (copies.h), so that a
+ *   many copies as fill one bucket, and counts the others (buckets.h), so that a
  *   key added n times is gone after n removals.
  * - Overflow. A key that finds no place goes into a short list, which every
  *   question searches; once that is full too, every answer is "maybe". Neither
@@ -21,12 +21,40 @@
  * changes: adding and removing wait for the saving thread.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "filter/block.h"
-#include "filter/kinds/cuckoo_impl.h"
+#include "filter/key_store.h"
+#include "filter/kind.h"
+#include "filter/kinds/buckets.h"
 #include "filter/sizing.h"
+
+#define CUCKOO_LEAST  8 /* buckets: smaller tables fill up earlier */
+#define CUCKOO_LISTED 64
+
+/* Fingerprints that have no place in the table. */
+struct cuckoo_list {
+    struct bucket_place of[CUCKOO_LISTED];
+    uint32_t count;
+};
+
+struct cuckoo {
+    struct filter base;
+    struct buckets table;
+    struct cuckoo_list homeless;
+    struct copies more; /* copies beyond those in the table */
+    bool flooded;   /* a key has no place anywhere: every answer is "maybe" */
+    bool all_stuck; /* too many to count them: nothing is removed any more */
+    struct key_store
+        *key_store; /* NULL: keys come from the caller's source, if any */
+    struct filter_source source;
+    pthread_mutex_t moving; /* guards table and lists while they are saved */
+    uint64_t count, rebuilds, lost;
+    bool starving, reduced;
+};
 
 /*
  * Sizes, and rebuilding the table.
@@ -67,7 +95,7 @@ static uint64_t cuckoo_room(const struct cuckoo *c)
 
 /* One in 64 slots, within most_bytes: what goes on beyond that adds a few keys
  * again and again, and is no use of a filter that removes. */
-uint64_t cuckoo_most_copies(const struct cuckoo *c)
+static uint64_t cuckoo_most_copies(const struct cuckoo *c)
 {
     uint64_t most = CUCKOO_LISTED + c->table.count * c->table.slots / 64;
     uint64_t share = c->base.opt.most_bytes, taken = buckets_bytes(&c->table);
@@ -84,6 +112,15 @@ struct building {
     uint64_t count;
     bool failed;
 };
+
+/* False: the list is full. */
+static bool cuckoo_list_add(struct cuckoo_list *l, const struct bucket_place *p)
+{
+    if (l->count == CUCKOO_LISTED)
+        return false;
+    l->of[l->count++] = *p;
+    return true;
+}
 
 static void build_one(struct building *b, struct bucket_place p)
 {
@@ -108,6 +145,30 @@ static void build_visit(void *to, const uint64_t *keys, size_t n)
         for (size_t j = 0; j < w; j++)
             build_one(b, at[j]);
     }
+}
+
+static bool same_place(const struct bucket_place *a,
+                       const struct bucket_place *b)
+{
+    return a->print == b->print &&
+           (a->first == b->first || a->first == b->second);
+}
+
+/* Its index in the list, or the list's count if it is not there. */
+static uint32_t list_find(const struct cuckoo_list *l,
+                          const struct bucket_place *p)
+{
+    uint32_t i = 0;
+
+    while (i < l->count && !same_place(&l->of[i], p))
+        i++;
+    return i;
+}
+
+static bool cuckoo_list_has(const struct cuckoo_list *l,
+                            const struct bucket_place *p)
+{
+    return l->count > 0 && list_find(l, p) < l->count;
 }
 
 /* Add the keys of the current call that the source did not give already. */
@@ -156,8 +217,8 @@ static enum status try_rebuild(struct cuckoo *c, uint64_t count,
 
 /* Rebuild with `count` buckets, or with as many more as the keys turn out to
  * need. */
-enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
-                           const uint64_t *keys, size_t n)
+static enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
+                                  const uint64_t *keys, size_t n)
 {
     for (;;) {
         uint64_t need = 0, more;
@@ -193,37 +254,6 @@ static void cuckoo_grow(struct cuckoo *c, const uint64_t *keys, size_t n)
 
 /* ---- the lists ---- */
 
-static bool same_place(const struct bucket_place *a,
-                       const struct bucket_place *b)
-{
-    return a->print == b->print &&
-           (a->first == b->first || a->first == b->second);
-}
-
-/* Its index in the list, or the list's count if it is not there. */
-static uint32_t list_find(const struct cuckoo_list *l,
-                          const struct bucket_place *p)
-{
-    uint32_t i = 0;
-
-    while (i < l->count && !same_place(&l->of[i], p))
-        i++;
-    return i;
-}
-
-bool cuckoo_list_has(const struct cuckoo_list *l, const struct bucket_place *p)
-{
-    return l->count > 0 && list_find(l, p) < l->count;
-}
-
-bool cuckoo_list_add(struct cuckoo_list *l, const struct bucket_place *p)
-{
-    if (l->count == CUCKOO_LISTED)
-        return false;
-    l->of[l->count++] = *p;
-    return true;
-}
-
 /* False: it was not there. */
 static bool cuckoo_list_remove(struct cuckoo_list *l,
                                const struct bucket_place *p)
@@ -238,7 +268,7 @@ static bool cuckoo_list_remove(struct cuckoo_list *l,
 
 /* ---- making ---- */
 
-void cuckoo_free(struct filter *f)
+static void cuckoo_free(struct filter *f)
 {
     struct cuckoo *c = (struct cuckoo *)f;
 
@@ -249,8 +279,10 @@ void cuckoo_free(struct filter *f)
     free(c);
 }
 
-struct cuckoo *cuckoo_new_empty(const struct filter_options *o, bool keep,
-                                bool whole)
+/* Make an empty filter without a table. `keep`: it stores its keys; `whole`:
+ * its key store is complete while empty. NULL: no memory. */
+static struct cuckoo *cuckoo_new_empty(const struct filter_options *o,
+                                       bool keep, bool whole)
 {
     struct cuckoo *c = try_calloc(1, sizeof *c);
 
@@ -512,6 +544,238 @@ static void cuckoo_stats(const struct filter *f, struct filter_stats *out)
     out->lost = c->lost;
     out->reduced = c->reduced;
     out->huge_pages = c->table.huge;
+}
+
+/* ---- a cuckoo filter's way into a file and back ----
+ *
+ * Unit 0 has the fingerprints without a place and those with copies beyond
+ * their slots; then comes the table, in units of 64 KiB, then
+ * stored keys if any. A hole in the table may have been any key's second
+ * bucket, so one damaged unit means that the whole table is rebuilt.
+ */
+
+#define UNIT_OCTETS  UINT64_C(65536)
+#define PLACE_OCTETS 24
+
+static uint64_t table_units(const struct cuckoo *c)
+{
+    return (buckets_bytes(&c->table) + UNIT_OCTETS - 1) / UNIT_OCTETS;
+}
+
+static void cuckoo_hold(struct filter *f, bool on)
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+
+    if (on)
+        pthread_mutex_lock(&c->moving);
+    else
+        pthread_mutex_unlock(&c->moving);
+}
+
+static uint64_t cuckoo_shape(const struct filter *f,
+                             uint64_t shape[FILTER_SHAPE])
+{
+    const struct cuckoo *c = (const struct cuckoo *)f;
+
+    shape[0] = c->table.count;
+    shape[1] = c->table.bits;
+    shape[2] = c->count;
+    shape[3] = c->key_store != NULL;
+    shape[4] = c->table.slots;
+    return 1 + table_units(c) + (c->key_store != NULL ? KEY_STORE_PARTS : 0);
+}
+
+/* A fingerprint, its buckets and a number below 2^32. */
+static enum status get_place(struct buf *to, const struct bucket_place *p,
+                             uint32_t number)
+{
+    uint64_t words[] = {p->first, p->second, p->print | (uint64_t)number << 32};
+
+    return block_append(to, words, 3);
+}
+
+static enum status get_lists(const struct cuckoo *c, struct buf *to,
+                             uint64_t meta[FILTER_META])
+{
+    enum status st = STATUS_OK;
+
+    meta[0] = c->homeless.count;
+    meta[1] = c->more.count;
+    meta[2] = (uint64_t)c->flooded | (uint64_t)c->all_stuck << 1;
+    for (uint32_t i = 0; i < c->homeless.count && st == STATUS_OK; i++)
+        st = get_place(to, &c->homeless.of[i], 0);
+    for (uint64_t i = 0; i < c->more.room && st == STATUS_OK; i++) {
+        const struct copies_entry *e = &c->more.at[i];
+        struct bucket_place p = {e->bucket, e->bucket, e->print};
+
+        if (e->print != 0)
+            st = get_place(to, &p, e->more);
+    }
+    return st;
+}
+
+/* Octets of table unit i. */
+static struct bytes table_unit(const struct cuckoo *c, uint64_t i)
+{
+    uint64_t from = i * UNIT_OCTETS, left = buckets_bytes(&c->table) - from;
+
+    return bytes_of(c->table.at + from,
+                    left < UNIT_OCTETS ? left : UNIT_OCTETS);
+}
+
+static enum status cuckoo_get_unit(struct filter *f, uint64_t i, struct buf *to,
+                                   uint64_t meta[FILTER_META])
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+    uint64_t units = table_units(c);
+
+    if (i == 0)
+        return get_lists(c, to, meta);
+    if (i <= units) {
+        buf_add_bytes(to, table_unit(c, i - 1));
+        return buf_failed(to);
+    }
+    return key_store_save(c->key_store, (uint32_t)(i - 1 - units), to,
+                          &meta[0]);
+}
+
+static enum status cuckoo_make_shaped(struct filter **out,
+                                      const struct filter_options *o,
+                                      const uint64_t shape[FILTER_SHAPE],
+                                      uint64_t units, uint64_t most)
+{
+    struct cuckoo *c;
+    uint64_t own[FILTER_SHAPE];
+    uint64_t slots = shape[4] != 0 ? shape[4] : 4; /* version 1 */
+    enum status st = STATUS_OK;
+
+    if ((shape[1] != 8 && shape[1] != 12 && shape[1] != 16 && shape[1] != 32) ||
+        (slots != 1 && slots != 2 && slots != 4 && slots != 8) ||
+        shape[0] < 1 || shape[0] > most * 8 / (shape[1] * slots) ||
+        shape[3] > 1)
+        return STATUS_FORMAT;
+    c = cuckoo_new_empty(o, shape[3] != 0 && o->source.keys_of == NULL, false);
+    if (c == NULL)
+        return STATUS_NOMEM;
+    c->base.opt.bucket_slots = (unsigned)slots;
+    st = buckets_init(&c->table, shape[0], (unsigned)shape[1], (unsigned)slots);
+    if (st == STATUS_OK &&
+        units !=
+            cuckoo_shape(&c->base, own) +
+                (shape[3] != 0 && c->key_store == NULL ? KEY_STORE_PARTS : 0))
+        st = STATUS_FORMAT;
+    if (st != STATUS_OK) {
+        cuckoo_free(&c->base);
+        return st;
+    }
+    c->count = shape[2];
+    *out = &c->base;
+    return STATUS_OK;
+}
+
+/* False: it is in no table of this size. */
+static bool put_place(const struct cuckoo *c, const unsigned char *from,
+                      struct bucket_place *p, uint32_t *number)
+{
+    uint64_t words[3];
+
+    block_import(words, from, 3);
+    *p = (struct bucket_place){words[0], words[1], (uint32_t)words[2]};
+    *number = (uint32_t)(words[2] >> 32);
+    return p->first < c->table.count && p->second < c->table.count &&
+           p->print != 0;
+}
+
+/* Version 1 has no counts: what had copies beyond its slots sticks. */
+static enum status put_copies(const struct cuckoo *c, struct copies *more,
+                              const unsigned char *from, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++, from += PLACE_OCTETS) {
+        struct bucket_place p;
+        uint32_t number;
+
+        if (!put_place(c, from, &p, &number))
+            return STATUS_DAMAGED;
+        if (!copies_add(more, &p, number != 0 ? number : COPIES_STUCK, n))
+            return STATUS_NOMEM;
+    }
+    return STATUS_OK;
+}
+
+static enum status put_lists(struct cuckoo *c, struct bytes from,
+                             const uint64_t *meta)
+{
+    const unsigned char *at = (const unsigned char *)from.at;
+    uint64_t places = from.len / PLACE_OCTETS;
+    struct cuckoo_list homeless = {.count = 0};
+    struct copies more = {0};
+    enum status st;
+
+    if (meta[0] > CUCKOO_LISTED || meta[0] > places || meta[2] > 3 ||
+        meta[1] != places - meta[0] || from.len % PLACE_OCTETS != 0)
+        return STATUS_DAMAGED;
+    for (; homeless.count < meta[0]; at += PLACE_OCTETS) {
+        uint32_t number;
+
+        if (!put_place(c, at, &homeless.of[homeless.count++], &number) ||
+            number != 0)
+            return STATUS_DAMAGED;
+    }
+    st = put_copies(c, &more, at, meta[1]);
+    if (st != STATUS_OK) {
+        copies_fini(&more);
+        return st;
+    }
+    copies_fini(&c->more);
+    c->homeless = homeless;
+    c->more = more;
+    c->flooded = (meta[2] & 1) != 0;
+    c->all_stuck = (meta[2] & 2) != 0;
+    return STATUS_OK;
+}
+
+static enum status cuckoo_put_unit(struct filter *f, uint64_t i,
+                                   struct bytes from,
+                                   const uint64_t meta[FILTER_META])
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+    uint64_t units = table_units(c);
+
+    if (i == 0)
+        return put_lists(c, from, meta);
+    if (i <= units) {
+        if (from.len != table_unit(c, i - 1).len)
+            return STATUS_DAMAGED;
+        memcpy(c->table.at + (i - 1) * UNIT_OCTETS, from.at, from.len);
+        return STATUS_OK;
+    }
+    if (c->key_store == NULL)
+        return STATUS_OK; /* the caller's source has them */
+    if (meta[0] != 1)
+        return STATUS_DAMAGED;
+    return key_store_put(c->key_store, (uint32_t)(i - 1 - units), from);
+}
+
+/* A hole in the table may have been any key's second bucket, so the whole table
+ * is rebuilt, once. */
+static enum status cuckoo_mend_unit(struct filter *f, uint64_t i)
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+
+    if (i > table_units(c))
+        return STATUS_NOT_FOUND; /* the table answers, but cannot grow */
+    if (c->rebuilds > 0 ||
+        cuckoo_rebuild(c, c->table.count, NULL, 0) == STATUS_OK)
+        return STATUS_OK;
+    c->flooded = true;
+    c->lost = 1;
+    return STATUS_NOT_FOUND;
+}
+
+static enum status cuckoo_loaded(struct filter *f)
+{
+    buckets_recount(&((struct cuckoo *)f)->table);
+    return STATUS_OK;
 }
 
 const struct filter_ops cuckoo_ops = {

@@ -20,11 +20,60 @@
  * takes it only to swap a segment or to move some, never to set bits.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "filter/kinds/scalable_impl.h"
+#include "filter/block.h"
+#include "filter/key_store.h"
+#include "filter/kind.h"
+#include "filter/sizing.h"
+#include "filter/slab.h"
+
+#define SCALABLE_SEGMENTS KEY_STORE_PARTS
+#define SCALABLE_GROWTH   1.125
+#define SCALABLE_NEVER    UINT32_MAX
+
+struct scalable {
+    struct filter base;
+    struct slab_run runs[SCALABLE_SEGMENTS];
+    uint32_t
+        count[SCALABLE_SEGMENTS]; /* fresh keys; the saving thread reads them */
+    uint32_t limit[SCALABLE_SEGMENTS]; /* rebuilt when count passes it */
+    bool starving[SCALABLE_SEGMENTS], lost[SCALABLE_SEGMENTS];
+    struct slab slab;
+    pthread_mutex_t moving;
+    struct key_store *key_store; /* NULL: the caller's source has the keys */
+    struct filter_source source;
+    double load; /* keys a block when a segment is full */
+    unsigned k;  /* of segments that have all the memory they need */
+    /* Where memory is short, fewer marks a key give fewer errors. */
+    uint8_t k_of[SCALABLE_SEGMENTS];
+    uint32_t thin; /* segments whose k is not `k` */
+    uint64_t rebuilds, starved, n_lost;
+    bool reduced;
+    struct sizing_curve
+        curves[SIZING_MOST_K / 4 + 1]; /* by k / 4; k of 0: not yet made */
+};
+
+static inline uint32_t scalable_segment(uint64_t key)
+{
+    return key_store_part(key);
+}
+
+static inline uint64_t *scalable_block(const struct slab_run *r, uint64_t key)
+{
+    return r->at + block_index(key << KEY_STORE_BITS, r->blocks) * BLOCK_LANES;
+}
+
+/* A segment being built, visible to no other code yet. */
+struct scalable_building {
+    uint32_t segment;
+    struct slab_run run;
+    unsigned k;
+    uint64_t seen, fresh; /* keys set, and those of them that changed a bit */
+};
 
 /*
  * How large a segment is, and how it is rebuilt.
@@ -66,8 +115,10 @@ static uint32_t rung_above(uint32_t s, uint32_t blocks)
     return rung < UINT32_MAX ? (uint32_t)rung : UINT32_MAX;
 }
 
-uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
-                       uint64_t keys)
+/* The next size of segment s in blocks: a rung above `blocks`, with room for
+ * `keys`. */
+static uint32_t scalable_rung(const struct scalable *c, uint32_t s,
+                              uint32_t blocks, uint64_t keys)
 {
     do
         blocks = rung_above(s, blocks);
@@ -75,8 +126,10 @@ uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
     return blocks;
 }
 
-void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
-                      unsigned k, uint32_t count)
+/* Make `run` the segment's blocks, with `k` marks a key and `count` keys in
+ * it. */
+static void scalable_set_run(struct scalable *c, uint32_t s,
+                             struct slab_run run, unsigned k, uint32_t count)
 {
     struct sizing_curve *curve = &c->curves[k / 4];
 
@@ -92,7 +145,7 @@ void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
 
 /* Past a segment's limit most keys change no bit and are not counted, so there
  * the load is estimated from a sample of its blocks. */
-double scalable_load(const struct scalable *c, uint32_t s)
+static double scalable_load(const struct scalable *c, uint32_t s)
 {
     const struct slab_run *r = &c->runs[s];
     uint32_t sample = r->blocks < FILL_SAMPLE ? r->blocks : FILL_SAMPLE;
@@ -108,7 +161,7 @@ double scalable_load(const struct scalable *c, uint32_t s)
 
 /* ---- building one segment anew ---- */
 
-void scalable_build_visit(void *to, const uint64_t *keys, size_t n)
+static void scalable_build_visit(void *to, const uint64_t *keys, size_t n)
 {
     struct scalable_building *b = to;
     uint64_t *at[BLOCK_WINDOW], own[BLOCK_WINDOW];
@@ -133,9 +186,10 @@ void scalable_build_visit(void *to, const uint64_t *keys, size_t n)
 
 /* Reading stored keys sorts them, so the saving thread must not read them
  * meanwhile. */
-enum status scalable_keys_of(struct scalable *c, uint32_t s,
-                             void (*visit)(void *, const uint64_t *, size_t),
-                             void *to)
+static enum status scalable_keys_of(struct scalable *c, uint32_t s,
+                                    void (*visit)(void *, const uint64_t *,
+                                                  size_t),
+                                    void *to)
 {
     uint64_t first = (uint64_t)s << (64 - KEY_STORE_BITS);
     enum status st;
@@ -156,8 +210,9 @@ static uint32_t clamp_count(uint64_t count)
     return count < SCALABLE_NEVER ? (uint32_t)count : SCALABLE_NEVER - 1;
 }
 
-void scalable_replace(struct scalable *c, const struct scalable_building *b,
-                      uint64_t count)
+/* Replace the segment by the one that was built, with `count` keys in it. */
+static void scalable_replace(struct scalable *c,
+                             const struct scalable_building *b, uint64_t count)
 {
     struct slab_run old = c->runs[b->segment];
 
@@ -281,9 +336,11 @@ static void scalable_free(struct filter *f)
     free(c);
 }
 
-enum status scalable_new_empty(struct scalable **out,
-                               const struct filter_options *o, unsigned k,
-                               bool whole)
+/* Make an empty filter without segments. `whole`: its key store, if it has one,
+ * is complete while empty. */
+static enum status scalable_new_empty(struct scalable **out,
+                                      const struct filter_options *o,
+                                      unsigned k, bool whole)
 {
     struct scalable *c = try_calloc(1, sizeof *c);
 
@@ -539,6 +596,149 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
     out->lost = c->n_lost;
     out->reduced = c->reduced;
     out->huge_pages = slab_huge(&c->slab);
+}
+
+/* ---- a scalable filter's way into a file and back ----
+ *
+ * Units 0 to 4095 are its segments; then follow the stored keys of each
+ * segment, if the filter stores keys. A damaged segment is rebuilt from its
+ * keys; a segment whose keys are damaged still answers, but cannot grow.
+ */
+
+static uint64_t scalable_shape(const struct filter *f,
+                               uint64_t shape[FILTER_SHAPE])
+{
+    const struct scalable *c = (const struct scalable *)f;
+
+    shape[0] = SCALABLE_SEGMENTS;
+    shape[1] = c->k;
+    return c->key_store != NULL ? 2 * SCALABLE_SEGMENTS : SCALABLE_SEGMENTS;
+}
+
+static enum status scalable_get_unit(struct filter *f, uint64_t i,
+                                     struct buf *to, uint64_t meta[FILTER_META])
+{
+    struct scalable *c = (struct scalable *)f;
+    uint32_t s = (uint32_t)(i % SCALABLE_SEGMENTS);
+    enum status st = STATUS_OK;
+
+    pthread_mutex_lock(&c->moving);
+    if (i < SCALABLE_SEGMENTS) {
+        meta[0] = c->runs[s].blocks;
+        meta[1] = __atomic_load_n(&c->count[s], __ATOMIC_RELAXED);
+        meta[2] = c->lost[s] ? 0 : c->k_of[s];
+        st = block_append(to, c->runs[s].at,
+                          (size_t)c->runs[s].blocks * BLOCK_LANES);
+    } else {
+        st = key_store_save(c->key_store, s, to, &meta[0]);
+    }
+    pthread_mutex_unlock(&c->moving);
+    return st;
+}
+
+static enum status scalable_make_shaped(struct filter **out,
+                                        const struct filter_options *o,
+                                        const uint64_t shape[FILTER_SHAPE],
+                                        uint64_t units, uint64_t most)
+{
+    struct scalable *c = NULL;
+    struct filter_options own = *o;
+    enum status st;
+
+    (void)most; /* memory is taken as units are put */
+    if (shape[0] != SCALABLE_SEGMENTS || shape[1] < 4 ||
+        shape[1] > SIZING_MOST_K || shape[1] % 4 != 0 ||
+        (units != SCALABLE_SEGMENTS && units != 2 * SCALABLE_SEGMENTS))
+        return STATUS_FORMAT;
+    own.keep_nothing = units == SCALABLE_SEGMENTS;
+    st = scalable_new_empty(&c, &own, (unsigned)shape[1], false);
+    if (st == STATUS_OK)
+        *out = &c->base;
+    return st;
+}
+
+static enum status put_segment(struct scalable *c, uint32_t s,
+                               struct bytes from, const uint64_t *meta)
+{
+    struct slab_run run;
+    enum status st;
+
+    if (meta[0] < 1 || meta[0] > UINT32_MAX || meta[1] > UINT32_MAX - 1 ||
+        meta[2] > SIZING_MOST_K || meta[2] % 4 != 0 ||
+        from.len / BLOCK_BYTES != meta[0] || from.len % BLOCK_BYTES != 0)
+        return STATUS_DAMAGED;
+    if (meta[2] == 0)
+        return STATUS_DAMAGED; /* was lost before: try to mend it now */
+    st = slab_take(&c->slab, (uint32_t)meta[0], &run);
+    if (st != STATUS_OK)
+        return st;
+    block_import(run.at, (const unsigned char *)from.at,
+                 (size_t)meta[0] * BLOCK_LANES);
+    scalable_set_run(c, s, run, (unsigned)meta[2], (uint32_t)meta[1]);
+    return STATUS_OK;
+}
+
+static enum status scalable_put_unit(struct filter *f, uint64_t i,
+                                     struct bytes from,
+                                     const uint64_t meta[FILTER_META])
+{
+    struct scalable *c = (struct scalable *)f;
+
+    if (i < SCALABLE_SEGMENTS)
+        return put_segment(c, (uint32_t)i, from, meta);
+    if (c->key_store == NULL)
+        return STATUS_OK; /* the caller's source has them */
+    if (meta[0] != 1)
+        return STATUS_DAMAGED;
+    return key_store_put(c->key_store, (uint32_t)(i - SCALABLE_SEGMENTS), from);
+}
+
+static void count_visit(void *to, const uint64_t *keys, size_t n)
+{
+    (void)keys;
+    *(uint64_t *)to += n;
+}
+
+static enum status scalable_mend_unit(struct filter *f, uint64_t i)
+{
+    struct scalable *c = (struct scalable *)f;
+    uint32_t s = (uint32_t)i;
+    struct scalable_building b = {.segment = s, .k = c->k};
+    uint64_t keys = 0;
+    enum status st;
+
+    if (i >= SCALABLE_SEGMENTS)
+        return STATUS_NOT_FOUND; /* the segment answers, but cannot grow */
+    st = scalable_keys_of(c, s, count_visit, &keys);
+    if (st == STATUS_OK)
+        st = slab_take(&c->slab, scalable_rung(c, s, 0, keys), &b.run);
+    if (st == STATUS_OK) {
+        st = scalable_keys_of(c, s, scalable_build_visit, &b);
+        if (st == STATUS_OK) {
+            scalable_replace(c, &b, b.seen);
+            return STATUS_OK;
+        }
+        slab_give(&c->slab, &b.run);
+    }
+    st = slab_take(&c->slab, 1, &b.run);
+    if (st != STATUS_OK)
+        return st;
+    memset(b.run.at, 0xff, BLOCK_BYTES);
+    scalable_set_run(c, s, b.run, c->k, 0);
+    c->limit[s] = SCALABLE_NEVER;
+    c->lost[s] = true;
+    c->n_lost++;
+    return STATUS_NOT_FOUND;
+}
+
+static enum status scalable_loaded(struct filter *f)
+{
+    struct scalable *c = (struct scalable *)f;
+
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++)
+        if (c->runs[s].blocks == 0)
+            return STATUS_DAMAGED;
+    return STATUS_OK;
 }
 
 const struct filter_ops scalable_ops = {

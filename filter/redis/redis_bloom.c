@@ -48,7 +48,7 @@ void redis_token(char out[REDIS_TOKEN_SIZE])
     redis_hex(out, random, sizeof random);
 }
 
-struct bytes redis_name(const struct redis_bloom *b, unsigned which)
+static struct bytes redis_name(const struct redis_bloom *b, unsigned which)
 {
     return bytes_of_str(b->names[which]);
 }
@@ -115,7 +115,8 @@ static enum status word_status(struct bytes word)
     return STATUS_FORMAT;
 }
 
-enum status redis_judge(redisReply **r)
+/* An array is a result, and kept; a word becomes a status, and is freed. */
+static enum status redis_judge(redisReply **r)
 {
     enum status st = STATUS_OK;
 
@@ -335,12 +336,40 @@ uint64_t redis_bloom_restarts(const struct redis_bloom *b)
     return b->restarts;
 }
 
+static bool is_over(const struct redis_record *m, uint64_t last)
+{
+    return m->generations > 0 && last + m->ttl_ms <= (uint64_t)clock_wall_ms();
+}
+
+/* Keys and rate of all generations that still count. */
+static double redis_rate_now(const struct redis_record *m)
+{
+    double wrong =
+        is_over(m, m->last) ? 0 : redis_geometry_rate_now(&m->now, m->set);
+
+    for (unsigned i = 0; i < m->olds; i++)
+        if (!is_over(m, m->old[i].last))
+            wrong +=
+                (1 - wrong) * redis_geometry_rate_now(&m->now, m->old[i].set);
+    return wrong;
+}
+
 bool redis_bloom_is_overfull(const struct redis_bloom *b)
 {
     const struct redis_record *m = &b->record;
 
     return m->epoch[0] != '\0' &&
            redis_rate_is_overfull(redis_rate_now(m), m->fpr);
+}
+
+static uint64_t redis_count_now(const struct redis_record *m)
+{
+    uint64_t sum = is_over(m, m->last) ? 0 : m->count;
+
+    for (unsigned i = 0; i < m->olds; i++)
+        if (!is_over(m, m->old[i].last))
+            sum += m->old[i].count;
+    return sum;
 }
 
 void redis_bloom_known(const struct redis_bloom *b,
@@ -416,3 +445,288 @@ enum status redis_bloom_inspect(struct redis_bloom *b,
     out->ends_ms = ttl >= 0 ? ttl : -1;
     return STATUS_OK;
 }
+
+/* ---- adds and checks keys, in batches ----
+ *
+ * A batch whose answer did not arrive may have been carried out. Sending it
+ * again would report its keys as seen, although no client was told that they
+ * were new; so the server keeps the answers of a client's last batches for ten
+ * minutes.
+ */
+
+#define BATCH_ID_SIZE 33
+
+/* One call under way: its keys, and its batch ID. */
+struct chunk {
+    size_t first, n;
+    char id[BATCH_ID_SIZE];
+    char answer_name[300];
+    bool sent, done;
+};
+
+struct run {
+    struct redis_keys keys;
+    bool add;
+    bool *out; /* NULL: not wanted */
+};
+
+/* The arguments of a chunk's call, for the geometry as we know it now. */
+struct call {
+    const struct redis_script *script;
+    struct bytes keys[REDIS_NAMES], args[7];
+    size_t nkeys, nargs;
+    char k[12], k_next[12];
+};
+
+static void prepare(struct redis_bloom *b, const struct run *r,
+                    const struct chunk *c, struct call *to)
+{
+    const struct redis_record *m = &b->record;
+
+    buf_clear(&b->packed);
+    buf_clear(&b->packed_next);
+    redis_bits_pack(&m->now, r->keys, c->first, c->n, &b->packed);
+    snprintf(to->k, sizeof to->k, "%u", m->now.k);
+    snprintf(to->k_next, sizeof to->k_next, "%u", m->next.k);
+    for (unsigned i = 0; i < 3; i++)
+        to->keys[i] = redis_name(b, i);
+    to->keys[3] = bytes_of_str(c->answer_name);
+    to->args[0] = bytes_of_str(m->epoch);
+    to->args[1] = bytes_of_str(m->generation);
+    to->nkeys = r->add ? 4 : 2;
+    for (unsigned i = 0; i < m->olds; i++)
+        to->keys[to->nkeys++] = redis_name(b, KEY_OLD + i);
+    if (!r->add) {
+        to->script = &redis_script_check;
+        to->args[2] = bytes_of_str(to->k);
+        to->args[3] = buf_bytes(&b->packed);
+        to->nargs = 4;
+        return;
+    }
+    if (m->next.k != 0)
+        redis_bits_pack(&m->next, r->keys, c->first, c->n, &b->packed_next);
+    to->script = &redis_script_add;
+    to->args[2] = bytes_of_str(r->out != NULL ? c->id : "");
+    to->args[3] = bytes_of_str(to->k);
+    to->args[4] = buf_bytes(&b->packed);
+    to->args[5] = buf_bytes(&b->packed_next);
+    to->args[6] = bytes_of_str(to->k_next);
+    to->nargs = 7;
+}
+
+/* Read "0110...", the answers for the n keys of a chunk. */
+static enum status take_answers(const redisReply *r, const struct chunk *c,
+                                bool *out)
+{
+    if (r->type != REDIS_REPLY_STRING || (size_t)r->len != c->n)
+        return STATUS_FORMAT;
+    for (size_t i = 0; i < c->n; i++)
+        if (r->str[i] != '0' && r->str[i] != '1')
+            return STATUS_FORMAT;
+    for (size_t i = 0; out != NULL && i < c->n; i++)
+        out[c->first + i] = r->str[i] == '1';
+    return STATUS_OK;
+}
+
+static enum status take_reply(struct redis_bloom *b, const struct run *r,
+                              struct chunk *c, redisReply *reply)
+{
+    enum status st = redis_judge(&reply);
+
+    if (st != STATUS_OK || reply == NULL)
+        return st;
+    if (!r->add) {
+        st = reply->elements == 1 ? take_answers(reply->element[0], c, r->out)
+                                  : STATUS_FORMAT;
+    } else if (reply->elements != 4 ||
+               reply->element[0]->type != REDIS_REPLY_INTEGER ||
+               reply->element[1]->type != REDIS_REPLY_INTEGER ||
+               reply->element[2]->type != REDIS_REPLY_INTEGER) {
+        st = STATUS_FORMAT;
+    } else {
+        uint64_t adds = (uint64_t)reply->element[0]->integer;
+
+        st = take_answers(reply->element[3], c, r->out);
+        if (st == STATUS_OK && adds > b->record.adds) {
+            b->record.adds = adds;
+            b->record.count = (uint64_t)reply->element[1]->integer;
+            b->record.set = (uint64_t)reply->element[2]->integer;
+        }
+    }
+    freeReplyObject(reply);
+    c->done = st == STATUS_OK;
+    return st;
+}
+
+/* The filter's next generation is due: begin it, if nobody else has. */
+static enum status redis_age(struct redis_bloom *b)
+{
+    struct bytes args[2] = {bytes_of_str(b->record.epoch),
+                            bytes_of_str(b->record.generation)};
+    enum status st =
+        redis_step_with_room(b, &redis_script_age, b->record.now.bits,
+                             REDIS_NAMES, args, 2);
+
+    return st == STATUS_AGAIN ? redis_reload(b) : st; /* another was first */
+}
+
+/* After a step that ended with `st`: if that says that our copy is stale, or
+ * that a generation is due, sees to it, and says STATUS_AGAIN. */
+static enum status redis_catch_up(struct redis_bloom *b, enum status st)
+{
+    if (st != STATUS_AGAIN && st != STATUS_LIMIT)
+        return st;
+    st = st == STATUS_AGAIN ? redis_reload(b) : redis_age(b);
+    return st == STATUS_OK ? STATUS_AGAIN : st;
+}
+
+/* Send one chunk, with retries, until it is answered or has failed. */
+static enum status run_alone(struct redis_bloom *b, const struct run *r,
+                             struct chunk *c)
+{
+    struct redis_tries t = redis_tries_begin(b);
+    enum status st;
+    struct call call;
+
+    do {
+        redisReply *reply = NULL;
+
+        st = redis_meet(b);
+        if (st == STATUS_CLOSED)
+            return st;
+        if (st == STATUS_OK) {
+            prepare(b, r, c, &call);
+            st =
+                redis_connection_run(b->link, call.script, call.keys,
+                                     call.nkeys, call.args, call.nargs, &reply);
+        }
+        if (st == STATUS_OK)
+            st = take_reply(b, r, c, reply);
+        st = redis_catch_up(b, st);
+    } while (redis_try_again(&t, st));
+    return st == STATUS_AGAIN ? STATUS_CLOSED : st;
+}
+
+/* Send all chunks, then read the answers; a chunk that was not done is sent
+ * again alone. */
+static enum status run_window(struct redis_bloom *b, const struct run *r,
+                              struct chunk *chunks, size_t n)
+{
+    enum status st = n > 1 ? redis_meet(b) : STATUS_OK;
+    struct call call;
+
+    if (st != STATUS_OK && st != STATUS_AGAIN)
+        return st;
+    for (size_t i = 0; n > 1 && st == STATUS_OK && i < n; i++) {
+        prepare(b, r, &chunks[i], &call);
+        chunks[i].sent =
+            redis_connection_send(b->link, call.script, call.keys, call.nkeys,
+                                  call.args, call.nargs) == STATUS_OK;
+        if (!chunks[i].sent)
+            break;
+    }
+    for (size_t i = 0; i < n && chunks[i].sent; i++) {
+        redisReply *reply = NULL;
+
+        if (redis_connection_receive(b->link, &reply) == STATUS_OK)
+            (void)take_reply(b, r, &chunks[i], reply);
+    }
+    st = STATUS_OK;
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (!chunks[i].done)
+            st = run_alone(b, r, &chunks[i]);
+    return st;
+}
+
+static enum status run_all(struct redis_bloom *b, const struct run *r, size_t n)
+{
+    struct chunk chunks[REDIS_WINDOW];
+    enum status st = STATUS_OK;
+    size_t at = 0;
+
+    if (r->keys.digest == NULL && b->record.now.layout == REDIS_BLOCKED)
+        return STATUS_ARG;
+    while (st == STATUS_OK && at < n) {
+        size_t used = 0;
+
+        for (; used < REDIS_WINDOW && at < n; used++) {
+            struct chunk *c = &chunks[used];
+
+            *c = (struct chunk){.first = at,
+                                .n = n - at < REDIS_BATCH ? n - at
+                                                          : REDIS_BATCH};
+            snprintf(c->id, sizeof c->id, "%s%016" PRIx64, b->client,
+                     b->batch++);
+            snprintf(c->answer_name, sizeof c->answer_name, "%s:last:%s:%zu",
+                     b->place.key, b->client, used);
+            at += c->n;
+        }
+        st = run_window(b, r, chunks, used);
+    }
+    return st;
+}
+
+enum status redis_bloom_add(struct redis_bloom *b, struct redis_keys keys,
+                            size_t n, bool *fresh)
+{
+    struct run r = {keys, true, fresh};
+
+    return run_all(b, &r, n);
+}
+
+enum status redis_bloom_check(struct redis_bloom *b, struct redis_keys keys,
+                              size_t n, bool *maybe)
+{
+    struct run r = {keys, false, maybe};
+
+    return run_all(b, &r, n);
+}
+
+/* ---- keys of a shared filter that are forgotten, and filters that end ----
+ *
+ *   newest                      oldest
+ *   NAME        NAME:old1  ...  NAME:old4    n + 1 strings, n generations
+ *
+ * As filter/kinds/aged.c, with strings that are renamed one place on when a new
+ * one begins. The client that adds the first key after it is due makes it; the
+ * others' calls are stale then, as with a rebuild, so no key is written to a
+ * generation that is closed. An older one is removed by the server itself when
+ * it is over. Until the next key is added the newest stays; questions pass it
+ * over if its time is over.
+ */
+
+enum status redis_bloom_set_ttl(struct redis_bloom *b, int64_t ttl_ms)
+{
+    struct redis_tries t = redis_tries_begin(b);
+    char ttl[24];
+    enum status st;
+
+    if (b->record.ttl_ms == 0 || ttl_ms < 1000 ||
+        ttl_ms / 1000 > FILTER_TTL_MOST)
+        return STATUS_ARG;
+    snprintf(ttl, sizeof ttl, "%" PRId64, ttl_ms);
+    do {
+        struct bytes args[3] = {bytes_of_str(b->record.epoch),
+                                bytes_of_str(b->record.generation),
+                                bytes_of_str(ttl)};
+
+        st = redis_step(b, &redis_script_ttl, REDIS_NAMES, args, 3);
+        st = redis_catch_up(b, st);
+    } while (redis_try_again(&t, st));
+    return st == STATUS_AGAIN ? STATUS_CLOSED : st;
+}
+
+enum status redis_bloom_renew(struct redis_bloom *b)
+{
+    char epoch[REDIS_TOKEN_SIZE];
+    struct bytes args[1];
+
+    if (b->record.ttl_ms == 0 || b->record.generations > 0)
+        return STATUS_NOT_FOUND;
+    redis_token(epoch);
+    args[0] = bytes_of_str(epoch);
+    return redis_step_with_room(b, &redis_script_renew, b->record.now.bits, 4,
+                                args, 1);
+}
+
+/* What all generations have together; by our own clock, so for people. */

@@ -1,11 +1,9 @@
 /*
  * redis_impl.h - the shared filter's own struct, for its files alone.
  *
- *   redis_bloom.c     calls, the record, what a filter says of itself
- *   redis_open.c      makes a filter, or finds the one that is there
- *   redis_batch.c     adds and checks keys, some calls under way at once
- *   redis_rebuild.c   another size while other clients go on
- *   redis_age.c       keys that are forgotten, filters that end
+ *   redis_bloom.c  calls, batches of keys, ageing, what a filter says of itself
+ *   redis_open.c   makes a filter, or finds the one that is there; its record;
+ *                  another size while other clients go on
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_IMPL_H
 #define URLWEIR_FILTER_REDIS_REDIS_IMPL_H
@@ -80,7 +78,6 @@ struct redis_bloom {
 void redis_hex(char *out, const unsigned char *octets, size_t n);
 /* Make 32 random hexadecimal digits. */
 void redis_token(char out[REDIS_TOKEN_SIZE]);
-struct bytes redis_name(const struct redis_bloom *b, unsigned which);
 
 /* Make sure that we are connected, to the server we know; if it is another or
  * was restarted, read what it still has. STATUS_CLOSED: no server within the
@@ -94,8 +91,6 @@ struct redis_tries {
 };
 struct redis_tries redis_tries_begin(const struct redis_bloom *b);
 bool redis_try_again(struct redis_tries *t, enum status st);
-/* An array is a result, and kept; a word becomes a status, and is freed. */
-MUST_CHECK enum status redis_judge(redisReply **r);
 
 /* Run a script on the first `nkeys` names, and retry while the server is out of
  * reach and may come back. Gives its answer, or the status that the answer
@@ -128,13 +123,5 @@ MUST_CHECK enum status redis_read_record(struct redis_bloom *b, bool over,
                                          struct redis_record *out);
 /* Read the record again, since our copy of the geometry is stale. */
 MUST_CHECK enum status redis_reload(struct redis_bloom *b);
-/* The filter's next generation is due: begin it, if nobody else has. */
-MUST_CHECK enum status redis_age(struct redis_bloom *b);
-/* After a step that ended with `st`: if that says that our copy is stale, or
- * that a generation is due, sees to it, and says STATUS_AGAIN. */
-MUST_CHECK enum status redis_catch_up(struct redis_bloom *b, enum status st);
-/* Keys and rate of all generations that still count. */
-uint64_t redis_count_now(const struct redis_record *m);
-double redis_rate_now(const struct redis_record *m);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "filter/seeded.h"
+#include "filter/checkpoint.h"
 
 #define MEASURED_EVERY 4096 /* keys added */
 

@@ -19,7 +19,7 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "filter/seeded.h"
+#include "filter/checkpoint.h"
 
 #define SUFFIX ".filter"
 

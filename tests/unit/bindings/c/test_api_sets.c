@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "bindings/c/api.h"
 #include "filter/checkpoint.h"
-#include "filter/seeded.h"
 #include "tests/unit/storage/step_fault.h"
 
 #define MANY 5000 /* more than one batch of api_filter.c */

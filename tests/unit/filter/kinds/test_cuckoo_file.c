@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cuckoo_file.c - a cuckoo filter after a restart is the one before. */
-#include "filter/kinds/cuckoo_impl.h"
+#include "filter/kind.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -278,13 +279,13 @@ TEST(adding_and_removing_wait_for_saving)
         pthread_t t;
 
         ck_ok(add_range(a.filter, 0, 10));
-        cuckoo_hold(a.filter, true);
+        a.filter->ops->hold(a.filter, true);
         ck_assert_int_eq(pthread_create(&t, NULL, add_one_key, &a), 0);
         while (!is_asleep(atomic_load(&a.thread)) && !atomic_load(&a.done))
             usleep(1000);
         ck_assert(!atomic_load(&a.done));
         ck_assert_uint_eq(stats_of(a.filter).count, 10);
-        cuckoo_hold(a.filter, false);
+        a.filter->ops->hold(a.filter, false);
         pthread_join(t, NULL);
         ck_assert_uint_eq(stats_of(a.filter).count, i == 0 ? 11 : 9);
         filter_free(a.filter);

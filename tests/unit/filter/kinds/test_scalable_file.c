@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scalable_file.c - a growing filter's segments: their sizes, and their
- * way into a file and back. */
-#include "filter/kinds/scalable_impl.h"
-
-#include <math.h>
-
+/* test_scalable_file.c - a growing filter's way into a file and back. */
+#include "filter/key_store.h"
 #include "tests/unit/storage/scratch.h"
 
 /* Its variables must not hide the names in there. */
 #include "tests/unit/filter/image.h"
-
-static struct filter *scalable_of(uint64_t expect, double fpr, uint64_t most,
-                                  struct remembered *r)
-{
-    struct filter_options o = {.expect = expect,
-                               .fpr = fpr,
-                               .most_bytes = most};
-    struct filter *f = NULL;
-
-    if (r != NULL)
-        o.source = source_of(r);
-    ck_ok(filter_new(&f, &o));
-    return f;
-}
 
 static struct filter_stats stats_of(const struct filter *f)
 {
@@ -32,61 +14,7 @@ static struct filter_stats stats_of(const struct filter *f)
     return s;
 }
 
-/* ---- sizes ---------------------------------------------------------------*/
-
 FIXTURE(use_a_file, drop_the_file);
-
-TEST(each_segment_climbs_a_ladder_of_its_own)
-{
-    struct filter *f = scalable_of(1, 0.01, 0, NULL);
-    const struct scalable *c = (const struct scalable *)f;
-    unsigned different = 0;
-    uint32_t first = 0;
-
-    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 7) {
-        uint32_t blocks = 0;
-
-        while (blocks < 1000000) {
-            uint32_t next = scalable_rung(c, s, blocks, 0);
-
-            SAME(next > blocks, true);
-            /* a step of an eighth, rounded up; no rung is left out */
-            SAME(next <= (uint32_t)ceil(blocks * SCALABLE_GROWTH) + 1, true);
-            SAME(scalable_rung(c, s, next - 1, 0), next);
-            if (blocks > 100)
-                SAME((double)next / blocks > 1.1, true);
-            blocks = next;
-        }
-        different += blocks != first;
-        first = blocks;
-    }
-    ck_assert_uint_gt(different, 500); /* all are at different points */
-    filter_free(f);
-}
-
-/* The load counts keys while they are few, and bits once it is overfull. */
-TEST(the_load_is_counted_or_estimated)
-{
-    struct remembered *r = xcalloc(1, sizeof *r);
-    struct filter *f = scalable_of(1000000, 0.01, 0, r);
-    const struct scalable *c = (const struct scalable *)f;
-
-    r->fail = STATUS_IO; /* it cannot grow */
-    ck_ok(add_range(f, 0, 800000));
-    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 100)
-        ck_assert_double_eq(scalable_load(c, s),
-                            (double)c->count[s] / c->runs[s].blocks);
-    (void)!add_range(f, 800000, 1600000);
-    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 100) {
-        double real = 2400000.0 / SCALABLE_SEGMENTS / c->runs[s].blocks;
-
-        ck_assert_double_eq_tol(scalable_load(c, s) / real, 1, 0.4);
-    }
-    filter_free(f);
-    forget_all(r);
-}
-
-/* ---- files ---------------------------------------------------------------*/
 
 /* A segment that was lost is saved as such, and mended when keys are there. */
 TEST(a_lost_segment_is_mended_by_a_later_load)
@@ -120,7 +48,6 @@ TEST(a_lost_segment_is_mended_by_a_later_load)
     ck_assert_double_eq_tol((double)s.count, 100000, 1000);
     /* A lost one never grows, however many keys come. */
     ck_assert_int_eq(add_range(g, 100000, 400000), STATUS_LIMIT);
-    ck_assert_uint_eq(((struct scalable *)g)->runs[0].blocks, 1);
     filter_free(f);
     filter_free(g);
     filter_free(h);
@@ -134,7 +61,7 @@ TEST(stored_keys_come_back_and_go_where_a_source_is)
     struct checkpoint_info info;
 
     ck_ok(checkpoint_peek(path, &info));
-    ck_assert_uint_eq(info.units, 2 * SCALABLE_SEGMENTS);
+    ck_assert_uint_eq(info.units, 2 * KEY_STORE_PARTS);
     ck_ok(load(&g, NULL, NULL));
     ck_assert_uint_ge(stats_of(g).key_bits, 100000 * 64);
     ck_ok(add_range(g, 100000, 300000));
@@ -152,7 +79,7 @@ TEST(stored_keys_come_back_and_go_where_a_source_is)
     filter_free(f);
     f = saved("scalable", 1000, r);
     ck_ok(checkpoint_peek(path, &info));
-    ck_assert_uint_eq(info.units, SCALABLE_SEGMENTS);
+    ck_assert_uint_eq(info.units, KEY_STORE_PARTS);
     ck_ok(load(&g, NULL, NULL));
     ck_assert_int_eq(add_range(g, 1000, 500000), STATUS_LIMIT);
     ck_assert_uint_gt(stats_of(g).starved, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_murmur3.c - MurmurHash3_x64_128 against published vectors. */
 
-#include "filter/redis/murmur3.h"
+#include "filter/redis/redis_bits.h"
 #include "tests/unit/unit.h"
 
 /* Reference values from github.com/spaolacci/murmur3, murmur_test.go, made with

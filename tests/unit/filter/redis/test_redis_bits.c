@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "filter/block.h"
-#include "filter/redis/murmur3.h"
 #include "filter/redis/redis_bits.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/unit.h"

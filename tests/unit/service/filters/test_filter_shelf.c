@@ -18,7 +18,7 @@
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/mem.h"
-#include "filter/seeded.h"
+#include "filter/checkpoint.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/unit.h"
 
