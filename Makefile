@@ -275,6 +275,7 @@ check-tree: | build/deps-check.stamp
 	$(Q)tools/check-layers.sh
 	$(Q)CC="$(CC)" tools/check-headers.sh
 	$(Q)tests/sim/plant.py check
+	$(Q)tools/promises.py check
 
 check-hardening: $(BIN)
 	$(Q)$(if $(HARD_$(MODE)),tools/check-hardening.sh $(BIN) $B/cli/main.o $(if $(findstring FORTIFY,$(HARD_$(MODE))),fortified))

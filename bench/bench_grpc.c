@@ -18,6 +18,7 @@
  * usage: bench_grpc [URLS [PART]]   1,000,000 by default; PART is a word of
  *   put, discovered, drain, deaf: only that part
  */
+/* Promise (The service): CPU, memory and latency under load are measured. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

@@ -3,6 +3,9 @@
 # addresses, with nothing of its tables writable once it runs, no executable
 # stack, guards on the stack and in the C library's calls.
 # usage: tools/check-hardening.sh PROGRAM OBJECT [fortified]
+# Promise (Installing and checks): the program is hardened: PIE, full RELRO,
+#   guarded stack and branches, fortified calls of the C library. See also `make
+#   check`.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: tools/check-hardening.sh PROGRAM OBJECT [fortified]" >&2; exit 1; }

@@ -2,6 +2,9 @@
 # Dependencies point downwards: a folder includes itself and those that its line
 # below names. "x/*" stands for x and all groups in it.
 # usage: tools/check-layers.sh [TREE]
+# Promise (Installing and checks): dependencies point downwards, between
+#   folders and between the groups of one. See also `make check`,
+#   `tests/cli/layers.sh`.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 

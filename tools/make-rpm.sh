@@ -3,6 +3,8 @@
 # emptied. On a system that has rpmbuild but no RPM packages nothing is known of
 # what building needs, and it is taken as installed.
 # usage: tools/make-rpm.sh VERSION DIR
+# Promise (Installing and checks): the RPM holds what `make install` puts
+#   there.
 set -eu
 version=$1
 mkdir -p "$2"

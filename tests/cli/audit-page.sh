@@ -2,6 +2,8 @@
 # audit --filters replays the stream through every kind of filter; --html puts
 # the result on one page: well-formed, with the numbers of --json, no text from
 # the web read as markup, nothing loaded from anywhere.
+# Promise (Audit, progress and figures): an audit plays the same URLs through
+#   every kind of filter, at any rate.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

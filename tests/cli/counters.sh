@@ -3,6 +3,9 @@
 # compares summary, status --json, progress --json, HTTP and metrics of one
 # crawl, counter by counter, and the documents with the program's table. The sums that
 # counters.md names hold.
+# Promise (The service): the counters add up as counters.md says, also while a
+#   crawl runs, and agree with exports and audit, through kills and resumes. See
+#   also `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

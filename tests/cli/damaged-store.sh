@@ -5,6 +5,8 @@
 # can accept a store that is behind its manifest or has none; the crawl fetches
 # again what is missing. A lost tail of its log is such a case, or costs some
 # pages asked twice.
+# Promise (Commands and options): a crawl whose frontier.runs is gone, cut or
+#   overwritten has lost nothing: verify with --repair makes it anew.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -3,6 +3,9 @@
 # policy lets nothing else run; they load nothing from elsewhere; clients that
 # have them do not get them again.
 # tests/interop/dashboard.py tests the dashboard in a browser.
+# Promise (Dashboard): the files of the dashboard are open to all, hold no
+#   data, load nothing from elsewhere, run under a policy that allows nothing
+#   else, and are cached.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

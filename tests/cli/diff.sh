@@ -4,6 +4,12 @@
 # that asked only whether pages have changed, and of two moments of one crawl;
 # what an unfinished crawl lacks is no difference; the page of --html escapes what
 # is hostile.
+# Promise (Archives): urlweir diff says of two crawls what differs between the
+#   versions of a site, no more and no less; what an unfinished crawl lacks is
+#   no difference; the same of two moments of one crawl; a URL that was asked
+#   again is what it became; any size in bounded memory; hostile titles are
+#   escaped. See also `tests/cli/diff-moments.sh`, `diff_row`, `diff_join`,
+#   `make bench-diff`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

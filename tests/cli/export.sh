@@ -1,6 +1,8 @@
 #!/bin/sh
 # export writes what docs/formats/export.md says: fields, order, CSV quoting,
 # absent values; and the link graph only if it was recorded.
+# Promise (Links): with --record links each page has the number of other pages
+#   that link to it. See also `tests/cli/guides.sh`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

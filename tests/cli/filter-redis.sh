@@ -2,6 +2,16 @@
 # `urlweir filter` with a Redis URL: a filter that processes share. No key is
 # called new twice, whatever happens to the server; bitmaps of other programs
 # can be read.
+# Promise (Seen check and store): a bitmap of another program with the wrong
+#   number of bits is refused.
+# Promise (Seen check and store): in a Redis Cluster a filter with a tag is
+#   found through any node.
+# Promise (Seen check and store): over TLS the certificate of the Redis server
+#   is checked, the root and the name.
+# Promise (Seen check and store): a filter with a time to live in Redis keeps
+#   each key for that time, also while several clients meet a new generation;
+#   adding begins a filter anew whose time is over, but not one that is gone.
+#   See also `redis_age`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,6 +2,8 @@
 # The same crawl is exact with every kind of filter: every page once, also if a
 # filter of fixed size gets far more URLs than it was made for, if the kind is
 # changed, or if a Redis goes away, comes back empty or is shared by two crawls.
+# Promise (Seen check and store): any kind of filter, one in Redis too, gives
+#   the same crawl; a fixed size that is exceeded is said and costs no URL.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

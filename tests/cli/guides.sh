@@ -2,6 +2,10 @@
 # The guides for people who archive, index, evaluate and mend sites
 # (docs/archive.md, docs/search.md, docs/data.md, docs/seo.md), and the uses of filters in docs/filters.md: their
 # commands, run one after the other as they stand there, lead to what they promise.
+# Promise (Seen check and store): the uses of filters in docs/filters.md do
+#   what is said there.
+# Promise (Crashes): the guides for archives, search indexes, tables and the
+#   health of a site lead to what they promise.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH

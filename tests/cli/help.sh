@@ -1,6 +1,11 @@
 #!/bin/sh
 # Every command explains itself; a command line that it does not understand is
 # refused with status 1, nothing on stdout, and a hint.
+# Promise (Commands and options): each command explains itself within 80
+#   columns and refuses what it does not understand with status 1 and a hint.
+# Promise (Commands and options): a failed write to standard output ends with
+#   status 2. See also `tests/cli/status.sh`, `tests/cli/export.sh`,
+#   `tests/cli/dedupe.sh`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,6 +2,8 @@
 # Somebody may have changed the bytes of a store: no value in any column of any
 # table makes a command that opens it crash, hang or take memory without bound
 # (tests/support/hostile_store.py). Tests a sample; all values with LONG set.
+# Promise (Crashes): no changed value in a store makes a command crash, hang
+#   or take memory without bound. See also `make check-long`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -3,6 +3,13 @@
 # made (tests/data/import), a list of half a crawl that a resume completes
 # without asking for what was done, an import that is killed and repeated, bad
 # lines, a file that is cut off.
+# Promise (Crashes): what another crawler knew becomes a crawl: what it had
+#   done is not fetched, what waited is, once; files that the tools made
+#   themselves are read, pickles are not run, bad lines are named and bounded,
+#   memory stays under its limit; killed anywhere and repeated it is as if it
+#   had not been; the commands of importing.md work. See also
+#   `tests/cli/importing-docs.sh`, `tests/cli/import-memory.sh`,
+#   `import_format`, `frontier_import`, `make fuzz T=import`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 data=$TOP/tests/data/import

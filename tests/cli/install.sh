@@ -3,6 +3,9 @@
 # PREFIX, and nothing else; `make uninstall` removes just that, but no settings
 # that a person has changed. There is a page for each command and each format,
 # with all that --help and docs/formats say, and it renders without warnings.
+# Promise (Installing and checks): installing, and removing just that but for
+#   changed settings; a page of the manual for each command, with each option,
+#   and for each format, with each key.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

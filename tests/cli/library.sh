@@ -3,6 +3,11 @@
 # put there: it exports what is promised and no more, changes nothing of its
 # process, and says of a URL, robots.txt, page or sitemap what `urlweir` says;
 # filters and sets are the program's. The commands of docs/library.md run.
+# Promise (Installing and checks): the C library exports what its list of
+#   symbols and its header have and nothing else, and calls nothing that changes
+#   its process; a program built by pkg-config against what is installed says of
+#   URLs, robots.txt, pages and sitemaps what the program says, and shares
+#   filters and sets with it.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 mode=$(basename "$(dirname "$URLWEIR")")

@@ -3,6 +3,9 @@
 # crawl that started small and was stopped, changed, widened and retried ends
 # with what a new crawl with its last settings has, and has asked for no page
 # twice.
+# Promise (Crashes): a crawl that was started small, stopped, changed, widened
+#   and retried ends with what a new one with its last settings has; the
+#   commands of operating.md do that.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH

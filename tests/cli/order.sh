@@ -2,6 +2,10 @@
 # --order: which page of a host is asked next, seen from what arrives at the
 # server; over a resume and a kill too. A slow host holds up no other. explain
 # shows a page's score and what it is made of.
+# Promise (Commands and options): --order: pages arrive by their class, raised
+#   by in-links, kept over kills and resumes, changed for what is queued; no
+#   order loses or repeats one; a slow host holds up no other. See also `order`,
+#   `frontier_order`, `order_crawl`, `early_store`, `link_sketch`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,6 +2,9 @@
 # The tarball of a release is the same from the same tree, has its checksum, and
 # builds where there is no git; the packages ask for the libraries that the
 # Makefile links; systemd makes the user and the folders that the units need.
+# Promise (Installing and checks): the tarball of a release is the same from
+#   the same tree and builds without git; packages ask for what the Makefile
+#   links; systemd makes user and folders.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL

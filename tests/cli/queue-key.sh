@@ -3,6 +3,10 @@
 # the delay between, whether seeds, links or redirects led to them; addresses
 # do not wait for each other. The identity of a URL does not depend on name
 # servers.
+# Promise (Politeness): hosts of one address, with --queue-key ip, or of one
+#   domain are asked one at a time, with the delay between, over kills and
+#   restarts; a dead one takes no other with it. See also `make sim`,
+#   `politeness_group`, `resolver`, `ip`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

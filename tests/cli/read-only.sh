@@ -2,6 +2,8 @@
 # A directory that cannot be written to is read, whether its crawl has finished,
 # was killed, or was copied without its log's index; what would write says that it
 # cannot, and what to do.
+# Promise (Archives): a directory that cannot be written to is read, whether
+#   its crawl has finished or was killed; what would write says so.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,6 +2,8 @@
 # Each command of docs/recrawl.md does what the page says of it, in its order,
 # on a small site; a crawl that would go on for ever ends when it is idle. That of
 # the service is in serve-refresh.sh.
+# Promise (Commands and options): the commands of docs/recrawl.md do what it
+#   says of them.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH

@@ -2,6 +2,11 @@
 # `urlweir refresh` of a crawl that is stopped or runs, and the dates that a resume
 # with --refresh gives and takes. What comes of dates, and that kills change
 # nothing, is shown by the simulator.
+# Promise (Commands and options): --refresh: no page is lost, asked before its
+#   date or twice for one date, over kills; a change of the interval moves all
+#   dates; new pages and refreshes share a host; a missing page is asked twice
+#   more, then gone; a run that ends when idle tries again first what failed.
+#   See also `make sim`, `frontier_refresh`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

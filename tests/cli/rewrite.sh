@@ -2,6 +2,12 @@
 # --rewrite, --drop-tracking, --drop-empty-params, --sort-query: many URLs of one
 # page have one form, in `url`, links, seeds, and for explain; the rules are
 # stored with the crawl, and a resume with others gives the queue its new form.
+# Promise (Commands and options): rules that rewrite URLs; none of them is on
+#   by default, and bad ones are refused with their line. See also `url_form`,
+#   `make fuzz T=rewrite`.
+# Promise (Commands and options): the rules for URLs are stored with the
+#   crawl; a resume with others gives what is queued its new form and says so,
+#   also when only the file has changed.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

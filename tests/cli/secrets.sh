@@ -3,6 +3,8 @@
 # certificates go only to the origins they are bound to, by default those of
 # the seeds, whatever is linked or redirected to; and no file that others read,
 # no archive and no output of a command contains one.
+# Promise (Installing and checks): secrets on a command line are overwritten,
+#   so that they are not among the processes that all users see.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,9 @@
 #!/bin/sh
 # Seeds for a stopped crawl: they widen the scope, and a resume fetches them and
 # what they link to.
+# Promise (Commands and options): seeds can be added to a crawl that has
+#   ended, durable over kills at each step; a resume fetches them; one that was
+#   known opens the scope as well. See also `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,6 +2,8 @@
 # serve --crawl with refresh and --keep-history goes on for ever: the fetches of a
 # week (LONG: of a year) with an hour between two of each page, in a fraction of the
 # time, add nothing to its log, and no memory and disk to those of the first third.
+# Promise (Commands and options): serve --crawl with refresh and
+#   --keep-history goes on for ever: no growth of log, memory and disk.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

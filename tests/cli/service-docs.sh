@@ -3,6 +3,8 @@
 # what became of a URL; the token file and the certificate admit the callers
 # they should. (tests/interop/grpc_checks/access.py runs the fetcher in
 # Python.)
+# Promise (The service): the commands of the service's page run as written.
+#   See also `tests/interop/grpc_client.py`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 page=$TOP/docs/service.md

@@ -4,6 +4,10 @@
 # lie, and is whole on its own, also after a kill and without the earlier one.
 # It ends with what a crawl anew would have, whatever sitemaps, feeds, heads and
 # redirects reveal; so does a crawl that is refreshed.
+# Promise (Archives): a crawl that knows an earlier one finds every page,
+#   without that one's links and by other rules too, and its records refer to
+#   that one's; sitemaps, feeds, heads and redirects reveal to it, and to a
+#   crawl that is refreshed, what a crawl anew finds.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

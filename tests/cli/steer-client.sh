@@ -3,6 +3,9 @@
 # answers wrongly, endlessly or not at all costs one message and a bounded
 # time. If nobody is there, the token is missing or the URL is wrong, the
 # message says what to do.
+# Promise (The service): the steering commands trust no answer: each is
+#   bounded, escaped and has a time-out; an error is one sentence that says what
+#   to do.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

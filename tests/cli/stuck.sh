@@ -3,6 +3,10 @@
 # The crawl goes on with the other fetchers and ends by itself, a service ends
 # with an error; the next start fails the URL as `stuck` and goes on. A
 # suspended process, or a fetcher that is only slow, loses nothing.
+# Promise (Fetching): a fetcher that does not come back is named with its URL,
+#   which the next start fails; the others go on, the crawl ends, a service ends
+#   to be started again; no suspended process and no slow disk is taken for it.
+#   See also `watchdog`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

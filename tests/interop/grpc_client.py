@@ -13,6 +13,20 @@ of a directory: two processes serve one frontier there, and the calls of a check
 go to one and the other (grpc_cluster.py).
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection
+# Promise (Served frontier): what was acknowledged is there after a kill;
+#   completed stays completed; no lease is handed out twice before its time;
+#   delays, blocks, limits and the active flag stand. See also `make sim`.
+# Promise (The service): the URLFrontier API, sentence by sentence of its
+#   contract, with a real client, six of it side by side against one server;
+#   also over restarts and kills. See also `tests/interop/grpc_checks`,
+#   `frontier_calls`, `frontier_calls_better`, `make sim`.
+# Promise (The service): clients that never read their acknowledgements or
+#   lists cost bounded memory, and others are served. See also `make
+#   bench-grpc`.
+# Promise (The service): an acknowledged URL survives a kill; delays, blocks,
+#   limits, holds and the active flag too.
+# Promise (The service): tokens and roles, TLS, client certificates, reload;
+#   no open port by mistake. See also `auth`, `tests/cli/serve.sh`.
 import concurrent.futures
 import json
 import os

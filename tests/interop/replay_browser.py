@@ -9,6 +9,8 @@ what the script wrote, a link that is clicked, a page behind a redirect, one tha
 page is taken, and holds the image's colour. Another page has its style sheet, a font that this names and an image from two
 other hosts, which --assets has fetched.
 """
+# Promise (Archives): a crawled site replays in a browser: title, images,
+#   links.
 import gzip
 import http.server
 import os

@@ -7,6 +7,18 @@ was fetched, no more repeats than there were pages under way or not yet committe
 when something was killed, and no request came sooner than its host's delay.
 """
 
+# Promise (Cluster): when one of three brokers is lost or silent the crawl
+#   goes on, when two are it stands still and says so; TLS and a password for
+#   each worker; topics that would lose messages are refused at each start.
+# Promise (Cluster): any worker of a cluster shows all of it, in JSON, as
+#   metrics and on a page, as the command status does; which worker has a shard
+#   is told.
+# Promise (Cluster): a cluster is steered from anywhere: a pause and changed
+#   settings hold for all shards and for those that begin later, a stop ends all
+#   workers, seeds wait for their shards, a blocked host is not asked, what
+#   nobody could carry out is refused.
+# Promise (Cluster): a cluster asks an earlier one's shards what has not
+#   changed, and loses no page by it, though a worker is lost with its disk.
 import contextlib
 import fcntl
 import json

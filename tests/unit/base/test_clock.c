@@ -53,6 +53,10 @@ TEST(refuses_what_is_no_date)
     }
 }
 
+/* Promise (The service): times that are sent may have an offset; numbers
+ * that equal an integer are integers. See also
+ * `http_text/numbers_that_equal_an_integer_are_integers`,
+ * `tests/cli/serve-http.sh`, `tests/cli/steer-client.sh`. */
 /* date -u -d TEXT +%s */
 TEST(rfc3339_5_6_reads_a_time_with_its_offset)
 {

@@ -21,6 +21,9 @@ TEST(parts_cannot_be_shifted_into_each_other)
     ck_assert(digest_equal(of("a", "b", "c"), of("a", "b", "c")));
 }
 
+/* Promise (Seen check and store): a digest of 128 bits under a secret of the
+ * crawl. See also `digest/parts_cannot_be_shifted_into_each_other`,
+ * `digest/known_answers_do_not_change`. */
 TEST(another_seed_gives_another_digest)
 {
     unsigned char seed[DIGEST_SEED_SIZE] = {0};

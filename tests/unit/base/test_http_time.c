@@ -10,6 +10,11 @@ static int64_t retry_after(const char *value)
     return http_retry_after_ms(bytes_of_str(value), NOW);
 }
 
+/* Promise (Politeness): Retry-After is obeyed as seconds or a date, within
+ * bounds; 429 and 503 cause a back-off. See also
+ * `fetcher_responses/retry_after_is_taken_from_429_and_5xx_only`,
+ * `schedule/retry_after_alone_is_longer_than_max_delay_up_to_a_day`,
+ * `schedule/back_off_is_bounded_by_max_delay`, `make sim`. */
 TEST(rfc9110_10_2_3_retry_after_is_seconds_or_a_date)
 {
     ck_assert_int_eq(retry_after("0"), 0);

@@ -88,6 +88,7 @@ static void refused(const char *why, char **argv)
     refused_as(EXIT_USAGE, why, argv);
 }
 
+/* Promise (Commands and options): defaults are as documented. */
 TEST(defaults_are_those_of_the_contract)
 {
     settings_init(&s);
@@ -128,6 +129,10 @@ TEST(defaults_are_those_of_the_contract)
     settings_fini(&s);
 }
 
+/* Promise (Commands and options): every option does what its help says or is
+ * refused; the command line wins over the file. See also
+ * `tests/cli/options.sh`,
+ * `settings/two_that_were_said_and_cannot_both_hold_are_refused`. */
 TEST(the_command_line_wins_over_the_file)
 {
     make_dir();
@@ -239,6 +244,9 @@ TEST(values_have_the_shape_they_need)
     settings_fini(&s);
 }
 
+/* Promise (The service): what the option --metrics serves can be read and
+ * not changed, by this machine alone unless it is said otherwise. See also
+ * `tests/cli/steer.sh`. */
 /* Anyone who can reach the address can read what is served there. */
 TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
 {
@@ -280,6 +288,8 @@ static void resumed(const char *diff, char **argv)
     settings_fini(&before);
 }
 
+/* Promise (Commands and options): what a resume changes is printed; what is
+ * fixed at the start is refused. See also `tests/cli/settings.sh`. */
 TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)
 {
     make_dir();
@@ -328,6 +338,9 @@ static bool holds(const char *name, const char *text)
     return found;
 }
 
+/* Promise (Installing and checks): secrets are kept out of the settings
+ * file, in a file that its owner alone can read, and a resume has them
+ * again. See also `tests/cli/options.sh`, `tests/cli/blocklist.sh`. */
 TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
 {
     struct stat info;

@@ -100,6 +100,9 @@ TEST(it_is_over_when_all_are_idle_and_nothing_is_on_its_way)
         ck_ok(cluster_control_poll(control, &why));
 }
 
+/* Promise (Cluster): the hosts of a cluster are divided by one Public Suffix
+ * List, and by one number of partitions: another worker, or other topics,
+ * are refused. See also `make check-cluster`. */
 /* The shard that a URL is sent to would drop it as another one's. */
 TEST(hosts_are_divided_by_one_list_alone)
 {

@@ -74,6 +74,8 @@ TEST(reads_every_type)
     ck_assert_str_eq(toy.kind.item[1], "meta");
 }
 
+/* Promise (Commands and options): YAML errors name file, line, column and
+ * the nearest key. */
 TEST(an_unknown_key_is_named_with_its_place_and_the_nearest)
 {
     refused("loud: true\n  \ncuont: 3\n",

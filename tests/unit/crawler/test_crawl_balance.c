@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_crawl_balance.c - which fetcher gets a URL. */
+/* Promise (Politeness): fetchers share the work evenly, and the connections
+ * to a host, with one robots.txt. */
 #include <stdlib.h>
 
 #include "crawler/crawl_balance.h"

@@ -86,6 +86,14 @@ TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
     rig_fini(&r);
 }
 
+/* Promise (Fetching): no private address, in any spelling, by name,
+ * redirect, proxy, NAT64 or robots.txt, and no port that browsers block. See
+ * also `guard`,
+ * `fetcher_limits/no_address_the_guard_refuses_is_asked_whatever_its_spelling`,
+ * `fetcher_limits/behind_a_proxy_addresses_in_urls_are_still_refused`,
+ * `fetcher_robots/the_guard_holds_for_robots_txt_and_its_redirects`,
+ * `fetcher_robots/a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable`,
+ * `tests/cli/guard.sh`, `tests/cli/guard-proxy.sh`. */
 TEST(a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt)
 {
     struct route route = {"/", "HTTP/1.1 200 OK\r\n" EMPTY};
@@ -190,6 +198,15 @@ static void fetch_through_a_small_pool(struct route *route, uint64_t body,
     rig_fini(&r);
 }
 
+/* Promise 5: Memory is bounded. See also
+ * `body_pool/half_finished_bodies_never_wait_for_each_other_for_ever`,
+ * `scalable/it_never_takes_more_than_its_share_of_memory`,
+ * `robots_cache/memory_is_bounded_and_the_longest_unasked_go_first`,
+ * `sitemap/fifty_megabytes_are_read_in_little_memory`,
+ * `coding/windows_are_charged_when_they_are_made`,
+ * `host_memory/a_hundred_thousand_hosts_take_little_beyond_their_names`,
+ * `hot_cache/a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back`,
+ * `tests/cli/memory.sh`, `tests/cli/codings.sh`. */
 TEST(bodies_wait_for_each_other_when_memory_is_short)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};
@@ -222,6 +239,9 @@ struct slow_web {
     size_t links;
 };
 
+/* Promise (Politeness): --limit-rate holds for the crawl as a whole, lets no
+ * page fail or lose its links, and can be lifted while it runs. See also
+ * `rate_limit`, `tests/cli/limits.sh`, `tests/cli/tls.sh`. */
 /* At one octet a second, twelve bodies of 300,000 octets would take weeks. */
 TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
 {

@@ -66,6 +66,11 @@ static struct report *check(struct rig *r, uint32_t tries)
     return rig_receive(r);
 }
 
+/* Promise (Links): with --check each URL is asked for by HEAD, once more by
+ * GET if that fails, and nothing is read or followed but redirects, under
+ * robots.txt and delays, also after a kill; what it finds is joined to the
+ * links of another crawl. See also `tests/cli/check.sh`,
+ * `tests/cli/guides.sh`. */
 TEST(a_check_asks_by_head_and_once_more_by_get)
 {
     static const struct {
@@ -144,6 +149,10 @@ TEST(retry_after_is_taken_from_429_and_5xx_only)
     rig_fini(&r);
 }
 
+/* Promise (Fetching): limits count decoded octets; time-outs; head size. See
+ * also `fetcher_limits/a_gzip_bomb_stays_within_the_limit`,
+ * `fetcher_responses/a_body_cut_by_time_is_fetched_as_far_as_it_came`,
+ * `response/all_heads_of_a_transfer_together_are_bounded`. */
 TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
 {
     struct route route = {"/",
@@ -236,6 +245,11 @@ TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
             .len = sizeof(CODED_HEAD(coding, NAME##_LENGTH) NAME##_BODY) - 1   \
     }
 
+/* Promise (Fetching): gzip, deflate, br, zstd, also one over the other; a
+ * stream cut short is seen whatever its Content-Length says. See also
+ * `fetch_body/a_body_that_is_not_in_its_coding_is_kept_as_it_came`,
+ * `fetcher_responses/a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length`,
+ * `coding`, `coding/a_stream_cut_anywhere_is_not_whole`. */
 /* The same page in every coding. */
 TEST(content_codings_are_decoded)
 {
@@ -302,6 +316,9 @@ TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
     rig_fini(&r);
 }
 
+/* Promise (Fetching): each failure has its reason. See also
+ * `fetcher_responses/hosts_that_cannot_be_reached_say_how`,
+ * `fetcher_responses/statuses_have_the_outcome_of_the_table`. */
 TEST(broken_connections_are_resets_and_broken_http_is_protocol)
 {
     struct route routes[] = {

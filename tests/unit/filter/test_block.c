@@ -53,6 +53,10 @@ TEST(every_instruction_set_gives_the_same_bits_and_answers)
     }
 }
 
+/* Promise (Seen check and store): the bits are the same on every instruction
+ * set; sizes beyond 2^32 bits; repeats do not grow a cuckoo filter. See also
+ * `sizing/sizes_beyond_32_bits_are_exact`,
+ * `cuckoo/one_that_grows_does_not_grow_for_repeats_of_one_key`. */
 /* The bits are part of the file format: a change to them fails here. */
 TEST(ours_bits_never_change_on_any_instruction_set)
 {

@@ -48,6 +48,12 @@ TEST(another_image_replaces_the_first_whole)
     filter_free(g);
 }
 
+/* Promise 3: The filter is only a cache; what does not verify is rebuilt.
+ * See also `tests/cli/damaged-filter.sh`,
+ * `checkpoint/headers_that_lie_are_refused`,
+ * `checkpoint/an_entry_that_lies_costs_its_unit_alone`,
+ * `checkpoint/a_file_of_another_seed_is_refused`,
+ * `scalable/memory_that_fails_costs_bits_never_keys`, `tests/cli/exact.sh`. */
 /* Flips bits in every region of the file: headers, units, directory. */
 TEST(one_flipped_bit_costs_at_most_one_segment)
 {

@@ -75,6 +75,12 @@ static const struct {
     {{OUTCOME_FETCHED, REASON_CHECKED, 200}, false, false},
 };
 
+/* Promise (Commands and options): each exit status is what the manual says.
+ * See also `tests/cli/signals.sh`, `tests/cli/damaged-store.sh`,
+ * `tests/cli/stuck.sh`, `tests/cli/options.sh`, `tests/cli/progress.sh`,
+ * `tests/cli/seeds.sh`,
+ * `frontier_disk/a_store_behind_its_manifest_is_refused`,
+ * `tests/cli/limits.sh`. */
 TEST(limits_and_seeds_go_by_the_table_of_outcomes)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {

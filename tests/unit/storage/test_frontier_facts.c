@@ -49,6 +49,11 @@ static void end(struct model *m, const struct scratch *dir)
     scratch_remove(dir);
 }
 
+/* Promise 8: Every drop has a reason. See also `tests/cli/explain.sh`,
+ * `tests/cli/export.sh`,
+ * `frontier_facts/the_latest_thousand_drops_of_each_reason_are_kept`,
+ * `fetcher_links/each_link_is_an_item_once_or_a_drop_with_its_reason`,
+ * `outcome/every_number_has_a_word_of_its_own`. */
 TEST(drops_are_counted_by_reason_and_host_to_the_last_one)
 {
     struct scratch dir;

@@ -10,6 +10,7 @@
 
 TIMEOUT(120);
 
+/* Promise (Seen check and store): the store agrees with a plain model. */
 TEST(agrees_with_a_plain_model_over_random_operations)
 {
     struct scratch dir = scratch_make();

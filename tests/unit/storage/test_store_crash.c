@@ -134,6 +134,17 @@ TIMEOUT(300);
 
 static const char *const points[] = {STORAGE_FAULT_POINTS};
 
+/* Promise 1: No URL is lost: what was admitted is fetched or has a reason,
+ * across kills, power cuts, a full disk, a damaged filter. A page and its
+ * links commit together. See also `make sim`,
+ * `db/a_full_disk_is_said_once_and_is_final_until_reopened`,
+ * `tests/cli/damaged-filter.sh`, `tests/cli/full-disk.sh`,
+ * `store_power/a_power_cut_that_takes_what_was_not_synced_loses_nothing_committed`,
+ * `store_power/no_page_is_written_again_before_a_checkpoint_has_passed_it`,
+ * `file/the_name_of_a_directory_is_synced`, `tests/cli/in-hand.sh`,
+ * `tests/cli/stuck.sh`. */
+/* Promise (Crashes): a crawl that is killed at any step of a commit, a merge
+ * or a checkpoint loses nothing. See also `make sim`. */
 TEST_EACH(a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else,
           points)
 {

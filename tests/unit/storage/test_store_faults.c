@@ -4,6 +4,9 @@
  * that ran it must say so: a status lost on its way up would mean a missing
  * row, or a row that reads as absent.
  */
+/* Promise (Crashes): a statement of SQLite that fails is told by the call
+ * that ran it: no row is taken for absent or for written. See also
+ * `frontier_faults`, `served_faults`. */
 #include "base/mem.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"

@@ -83,6 +83,8 @@ TEST(the_name_of_a_directory_is_synced)
     ck_assert_int_eq(file_make_dir(in_dir("five")), STATUS_EXISTS);
 }
 
+/* Promise (Crashes): a full disk is reported, and nothing is lost. See also
+ * `db/a_full_disk_is_said_once_and_is_final_until_reopened`. */
 TEST(a_full_disk_is_told_apart)
 {
     struct file_writer *w = NULL;
@@ -106,6 +108,11 @@ TEST(reading_is_bounded_and_says_what_is_missing)
     buf_fini(&b);
 }
 
+/* Promise (Crashes): one process at a time has a directory, also when its
+ * lock file is removed; files that may hold secrets are their owner's alone.
+ * See also `tests/cli/files.sh`. */
+/* Promise (Crashes): a second process on a directory is refused. See also
+ * `tests/cli/signals.sh`. */
 TEST(a_lock_names_its_holder_and_dies_with_it)
 {
     struct file_lock *l = NULL;
@@ -163,6 +170,10 @@ static int other_is_refused(const char *path)
     return WEXITSTATUS(status);
 }
 
+/* Promise (The service): a crawl that runs is paused, slowed, limited,
+ * seeded, stopped from the shell, by its directory or the URL of its
+ * service; nobody but the directory's owner gets in without a token; what a
+ * killed process leaves misleads nobody. See also `tests/cli/steer.sh`. */
 /* fcntl(2): closing any descriptor of a file ends the process's locks on it. */
 TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
 {

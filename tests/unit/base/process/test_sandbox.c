@@ -587,6 +587,8 @@ static bool asks_to_be_dumped_again(void)
     secret_held();
     return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
 }
+/* Promise (Installing and checks): a process that holds a token, key or
+ * cookie dumps no core. See also `tests/cli/sandbox.sh`. */
 TEST(a_process_with_a_secret_leaves_no_core)
 {
     static const struct attempt undo[] = {A(asks_to_be_dumped_again)};

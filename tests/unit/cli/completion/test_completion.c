@@ -38,6 +38,9 @@ static const char *operands_of(const struct usage *u)
     return out;
 }
 
+/* Promise (Commands and options): bash, zsh and fish complete the options
+ * that help lists and no others, the words of choices, files and
+ * directories. See also `tests/cli/completion.sh`. */
 TEST(operands_are_what_the_synopsis_calls_them)
 {
     static const struct {

@@ -248,6 +248,16 @@ static void add_members(struct buf *out, unsigned n)
     buf_fini(&one);
 }
 
+/* Promise 7: Strangers' bytes cannot hurt. See also
+ * `tests/cli/hostile-web.sh`, `tests/cli/codings.sh`,
+ * `fetch_turns/a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte`,
+ * `guard/refuses_every_block_of_the_special_purpose_registries`,
+ * `fetcher_limits/no_address_the_guard_refuses_is_asked_whatever_its_spelling`,
+ * `fetcher_limits/a_name_that_resolves_to_a_refused_address_is_not_asked`,
+ * `fetcher_limits/a_gzip_bomb_stays_within_the_limit`,
+ * `format/nothing_a_stranger_wrote_reaches_the_terminal_as_a_command`, `make
+ * check-fuzz`, `make asan`, `tests/cli/guard.sh`,
+ * `tests/cli/guard-proxy.sh`. */
 /* 20 MB of empty members are 20 KB of gzip: they would keep a thread busy for
  * minutes, for a few mebibytes of output. The test computes by hand how much of
  * them the decoder takes. */

@@ -253,6 +253,8 @@ static void run_file(const char *path, struct counts *n)
     json_decref(root);
 }
 
+/* Promise (Links): links as a browser with scripting off sees them, by
+ * libxml2. See also `links`, `tests/cli/links.sh`. */
 TEST(html_13_2_5_reads_the_cases_of_html5lib)
 {
     const char *shared = getenv("SHARED");

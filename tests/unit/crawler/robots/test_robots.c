@@ -6,6 +6,8 @@
  * test_robots_lines.c tests how a file is read line by line,
  * test_robots_pattern.c what a pattern matches.
  */
+/* Promise 4: Politeness holds, also across restarts. See also
+ * `robots_cache`, `schedule`, `make sim`. */
 #include "frontier/url/url.h"
 #include "tests/unit/crawler/robots/robots_text.h"
 

@@ -101,6 +101,11 @@ TEST(one_file_per_scheme_host_and_port)
     robots_cache_free(c);
 }
 
+/* Promise (Politeness): a missing, unreachable, stale or redirected
+ * robots.txt means what RFC 9309 says. See also
+ * `robots_cache/rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed`,
+ * `fetcher_robots/ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed`,
+ * `make sim`. */
 TEST(rfc9309_2_3_1_what_each_status_means)
 {
     static const struct {

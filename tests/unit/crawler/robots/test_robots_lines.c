@@ -199,6 +199,10 @@ TEST(crawl_delay_is_the_groups_own)
         -1);
 }
 
+/* Promise (Politeness): Crawl-delay is obeyed, within bounds. See also
+ * `schedule/the_pause_grows_as_the_table_says`,
+ * `cross_host/a_crawl_delay_that_stands_at_another_host_holds_at_once`,
+ * `make sim`. */
 TEST(ours_crawl_delay_is_the_number_that_its_value_begins_with)
 {
     static const struct {

@@ -183,6 +183,8 @@ static bool model_matches(const char *p, const char *s)
     return *p == *s && model_matches(p + 1, s + 1);
 }
 
+/* Promise (Politeness): RFC 9309 is followed, section by section. See also
+ * `robots`, `robots_lines`, `robots_pattern`, `tests/cli/robots.sh`. */
 TEST(matches_as_a_plain_model_does)
 {
     uint64_t x = 88172645463325252u;

@@ -194,6 +194,11 @@ TEST(what_sticks_is_known_after_merging_and_loading)
 
 FIXTURE(NULL, NULL);
 
+/* Promise (Seen check and store): filters that keep their keys remove only
+ * what was added; without them a key added n times takes n removals. See
+ * also
+ * `cuckoo/with_its_own_keys_it_is_exact_about_what_is_added_and_removed`,
+ * `cuckoo/random_copies_agree_with_a_plain_count`, `tests/cli/filter.sh`. */
 /* Of 10,000 absent keys some look present, and what they would take away is
  * others'. */
 TEST(with_its_own_keys_it_removes_no_key_that_was_never_added)

@@ -86,6 +86,9 @@ TEST(each_fingerprint_length_has_its_rate)
     }
 }
 
+/* Promise (Seen check and store): buckets of 1, 2, 4 and 8 slots fill to 50,
+ * 84, 95 and 98 %, at their rates. See also
+ * `cuckoo_file/counted_copies_and_each_bucket_size_come_back`. */
 /* The loads that go with buckets of 1, 2, 4 and 8, and their rates. */
 TEST(each_bucket_size_has_its_load_and_its_rate)
 {

@@ -33,6 +33,9 @@ static bool is_long(void)
 
 TIMEOUT(is_long() ? 1800 : 120);
 
+/* Promise (Seen check and store): a filter that grows and keeps its rate at
+ * every size. See also `make check-long`,
+ * `scalable/random_batches_agree_with_a_plain_table`. */
 /* 4M keys here; 134M with LONG=1. The upper bound of the measured rate stays
  * under the promise at every power of two, and no key is ever lost. */
 TEST(the_promise_holds_at_every_power_of_two)

@@ -34,6 +34,8 @@ TEST(keeps_every_key_and_its_promised_rate)
     }
 }
 
+/* Promise (Seen check and store): large filters are made, counted and freed
+ * without a long command. See also `make bench-redis-stalls`. */
 /* A filter of many MiB is made piece by piece, and is as any other. */
 TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
 {
@@ -65,6 +67,9 @@ TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
     redis_bloom_free(b);
 }
 
+/* Promise (Seen check and store): a source that fails does not empty a
+ * filter in Redis; an abandoned rebuild ends. See also
+ * `tests/cli/filter-redis.sh`. */
 /* The server drops the bits of a rebuild that nobody goes on with. */
 TEST(an_abandoned_rebuild_ends_by_itself)
 {
@@ -85,6 +90,12 @@ TEST(an_abandoned_rebuild_ends_by_itself)
     redis_bloom_free(b);
 }
 
+/* Promise (Seen check and store): the layouts of a filter in Redis: the bits
+ * of a filter in memory; MurmurHash3 as other programs set it. See also
+ * `murmur3/published_vectors_are_met`,
+ * `redis_bits/another_implementation_finds_the_same_offsets`,
+ * `redis_bits/another_implementation_finds_the_same_32_bit_offsets`,
+ * `redis_bloom/a_bitmap_of_others_is_read_and_written`. */
 /* So that a filter file and a Redis string can be compared octet by octet. */
 TEST(the_string_is_the_image_of_a_filter_in_memory)
 {

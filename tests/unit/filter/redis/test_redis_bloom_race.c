@@ -79,6 +79,14 @@ static void one_winner_each(const uint8_t *wins, unsigned most)
 
 FIXTURE(start, end);
 
+/* Promise (Seen check and store): a filter in Redis: a batch is one step,
+ * one winner a key among processes, what was confirmed is in, a filter that
+ * is gone is not taken for an empty one. See also
+ * `redis_bloom_race/a_server_killed_mid_batch_and_restarted_costs_no_key`,
+ * `redis_bloom_race/a_batch_whose_answer_was_lost_is_answered_as_the_first_time`,
+ * `redis_bloom_gone/a_filter_that_is_gone_is_not_taken_for_an_empty_one`,
+ * `redis_bloom_gone/a_server_that_forgot_what_it_confirmed_is_found_out`,
+ * `tests/cli/filter-redis.sh`. */
 TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
 {
     uint8_t *wins = shared_counts(RACE_KEYS);
@@ -177,6 +185,9 @@ static uint64_t written_since(const uint8_t *shared, uint64_t before)
     return n;
 }
 
+/* Promise (Seen check and store): a filter in Redis is rebuilt under use,
+ * and no key is missed at the swap. See also
+ * `redis_bloom_race/of_two_rebuilds_the_later_one_takes_place`. */
 TEST(a_rebuild_misses_no_key_while_others_write)
 {
     uint8_t *shared = shared_counts(4096);

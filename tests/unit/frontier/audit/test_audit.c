@@ -142,6 +142,12 @@ static void ask(void *ctx, const struct url_row *row)
     ck_ok(filter_add(p->filter, &key, 1, NULL));
 }
 
+/* Promise (Audit, progress and figures): measured rate, Wilson interval,
+ * false negatives, what a Bloom-only crawler would have lost. See also
+ * `tests/cli/audit.sh`,
+ * `audit/each_url_that_would_have_been_lost_is_named_in_order`,
+ * `audit/a_key_that_the_filter_lacks_is_a_false_negative`,
+ * `sizing/wilson_interval_has_its_textbook_value`, `make demo`. */
 /* A filter is at least 4096 blocks large, so it takes many keys to make it err
  * often enough. */
 TEST(what_if_says_what_a_replay_one_by_one_says)

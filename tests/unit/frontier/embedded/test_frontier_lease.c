@@ -57,6 +57,14 @@ static void check_hosts(const unsigned *of, unsigned a, unsigned b, unsigned c)
     ck_assert_uint_eq(of[2], c);
 }
 
+/* Promise (Fetching): a host that is asked again soon is asked over the
+ * connection it has; idle connections live in memory that the engine does
+ * not use, and in half of the file descriptors; the one needed last is
+ * closed first; with --conns-per-host above 1 a host gets another connection
+ * only if no other host is due. See also `tests/cli/connections.sh`,
+ * `connection_budget`,
+ * `multi/the_connection_that_is_needed_last_is_closed_first`, `make
+ * bench-tls`. */
 TEST(a_host_gets_another_connection_only_if_no_other_is_due)
 {
     struct engine_lease l[16];

@@ -176,6 +176,9 @@ static bool is_taken_back(struct rig *r, struct outcome o)
            rig_stats(r).seeds_failed == 0 && rig_stats(r).pages == 0;
 }
 
+/* Promise (Politeness): a URL that a setting made final comes back when that
+ * setting is widened, whatever the setting. See also `tests/cli/docs.sh`,
+ * `make sim`. */
 TEST_EACH(an_outcome_that_a_setting_lifts_comes_back_once, finals)
 {
     const struct final_outcome *x = &finals[_i];
@@ -393,6 +396,9 @@ static void come_from_shard(struct rig *r, const char *url, uint32_t depth)
                                        RIG_WALL, &id));
 }
 
+/* Promise (Installing and checks): with --depth the shortest way to a page
+ * counts also if it leads through other shards and is found last. See also
+ * `make sim`, `rejudge/a_shorter_way_from_another_shard_goes_on`. */
 /* seed > page > the other shard, where a longer way to the page was found
  * first: what was sent is sent again, once. */
 TEST(another_shard_is_told_of_a_shorter_way)

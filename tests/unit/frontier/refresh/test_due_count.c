@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_due_count.c - how many URLs are past their dates, against a list. */
+/* Promise (Commands and options): overdue URLs, the age of the oldest, and
+ * how many are up to date as estimated, are counted over kills and stay
+ * those of the calendar. See also `make sim`. */
 #include "frontier/refresh/due_count.h"
 #include "tests/unit/unit.h"
 

@@ -149,6 +149,8 @@ static void check_registrable(const char *host, const char *want)
     ck_assert(got.at >= h.at && got.at + got.len == h.at + h.len);
 }
 
+/* Promise (URLs): scope: host, domain, prefix, seed, any; include and
+ * exclude. See also `scope`, `tests/cli/limits.sh`. */
 TEST(psl_the_registrable_domain_is_one_label_more_than_the_suffix)
 {
     check_registrable("a.b.example.co.uk", "example.co.uk");

@@ -3,6 +3,8 @@
  * test_surt.c - known keys, made with pywb 2.10 and surt 0.3.1;
  * tests/interop/pywb_surt.py compares many thousand URLs.
  */
+/* Promise (URLs): a SURT is the key that pywb makes. See also
+ * `surt_session`. */
 #include <stdlib.h>
 #include <string.h>
 

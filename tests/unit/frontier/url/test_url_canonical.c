@@ -191,6 +191,9 @@ static void assert_fixed_point(struct bytes in, const struct url *against)
     ck_assert_uint_eq(url_origin_length(url_text(&url)), url.path_at);
 }
 
+/* Promise (URLs): the canonical form is a fixed point. See also
+ * `url_canonical/the_form_of_nested_escapes_is_a_fixed_point`,
+ * `url_any/what_was_serialised_parses_to_itself`, `make fuzz`. */
 TEST(the_form_is_a_fixed_point)
 {
     char s[400];

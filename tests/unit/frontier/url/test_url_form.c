@@ -266,6 +266,8 @@ TEST(a_url_longer_than_rules_take_stays_as_it_is)
     url_form_free(f);
 }
 
+/* Promise (Commands and options): canonicalising twice changes nothing,
+ * whatever the rules. See also `make fuzz T=rewrite`. */
 /* Random rules over a small alphabet, so that they meet their own results. */
 TEST(the_form_of_a_form_is_that_form)
 {

@@ -70,6 +70,13 @@ TEST(a_file_makes_a_crawl_of_its_name)
     ck_assert_uint_eq(look("news").stats.engine.skipped, 1);
 }
 
+/* Promise (The service): no setting is taken and forgotten: what a service
+ * has no use for is refused with file, line and what to do, in files, over
+ * HTTP and in the settings of a crawl. See also
+ * `crawl_job_settings/bad_settings_are_refused_with_their_name`,
+ * `crawl_job_files/a_settings_file_with_what_a_service_cannot_do_is_not_opened`,
+ * `crawl_job_settings/a_crawl_gives_up_only_where_it_is_told_to`,
+ * `tests/cli/serve-crawl.sh`. */
 /* Options about one process and the person at its terminal; they include every
  * option that belongs to a run and not to its crawl. */
 TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)

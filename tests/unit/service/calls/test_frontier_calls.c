@@ -5,6 +5,9 @@
  * docs/decisions/service-store.md). `ours_` tests cover what the contract
  * leaves open.
  */
+/* Promise (Served frontier): every call means what it means in the reference
+ * service; each of its defects is not ours. See also `frontier_calls_read`,
+ * `frontier_calls_better`, `served_name`. */
 #include "tests/unit/service/service_rig.h"
 
 /* ---- put ---- */

@@ -73,6 +73,8 @@ TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
     service_fini(&r);
 }
 
+/* Promise (Served frontier): a store that fails is told to every call, no
+ * item is left without an answer. */
 /* On a full disk, every item from then on gets FAIL; none goes unanswered. */
 TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
 {

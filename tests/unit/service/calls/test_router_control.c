@@ -137,6 +137,10 @@ static void put_pages(struct router_rig *r, const char *host, int n)
     }
 }
 
+/* Promise (The service): a queue of a crawl that is deleted, or purged by
+ * age: what waits is skipped for good, what is out is finished and not tried
+ * again, nothing else goes; from the first commit on, over kills at each of
+ * them too. See also `removal`, `tests/cli/external.sh`. */
 TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
 {
     struct router_rig r;
@@ -158,6 +162,10 @@ TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
     router_fini(&r);
 }
 
+/* Promise (The service): a limit of one queue: no more of it are ever done
+ * than that, whoever fetches, over kills; the rest goes on when it is
+ * lifted, and no run waits for that. See also `frontier_limit`,
+ * `tests/cli/external.sh`. */
 TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
 {
     struct router_rig r;

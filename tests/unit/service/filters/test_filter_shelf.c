@@ -256,6 +256,9 @@ static struct shelf_call locking(const struct bytes *keys, size_t n,
                                .lock_s = lock_s};
 }
 
+/* Promise (Seen check and store): a filter that was made by the shell
+ * answers at once in a service; one caller at a time fetches a key. See also
+ * `tests/cli/serve-filters.sh`. */
 TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
 {
     const struct bytes keys[] = {bytes_of_str("K1"), bytes_of_str("nobody"),
@@ -298,6 +301,8 @@ TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
 
 /* ---- builds ---- */
 
+/* Promise (Seen check and store): a build or a file with no keys, or few,
+ * does not replace a named filter. See also `tests/cli/serve-filters.sh`. */
 /* What a source that failed leaves behind is not put in place: every key would
  * be new to it. */
 TEST(a_build_without_keys_or_with_few_replaces_nothing)
@@ -479,6 +484,15 @@ static void check_after(size_t answers)
     }
 }
 
+/* Promise (Seen check and store): filters over HTTP: what was answered is
+ * there after a kill at any step; one caller builds while the others wait or
+ * get old answers; a guard that was not built lets all pass; memory and
+ * names are bounded. See also
+ * `filter_shelf/killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter`,
+ * `filter_shelf/of_many_that_build_one_does_and_the_others_wait_for_it`,
+ * `filter_shelf/while_it_is_built_anew_the_old_one_answers_and_others_add_to_both`,
+ * `filter_log/each_flipped_bit_is_found_and_costs_one_record`,
+ * `tests/cli/serve-filters.sh`. */
 TEST(killed_at_any_step_it_has_what_was_answered)
 {
     static const char *const points[] = {
@@ -600,6 +614,16 @@ static size_t maybe_later(int64_t s, uint64_t first, size_t n)
     return yes;
 }
 
+/* Promise (Seen check and store): a filter with a time to live keeps each
+ * key for that time, and not much longer; in a file, and for many users over
+ * HTTP, too; made longer, it keeps all that is there; a build and keys
+ * replayed after a kill, too. See also
+ * `filter_shelf/a_build_of_a_filter_that_forgets_forgets_too`,
+ * `api_sets/the_time_to_live_can_be_changed`,
+ * `aged/a_key_is_kept_for_its_time_and_not_much_longer`,
+ * `aged/a_longer_time_keeps_all_that_is_there`,
+ * `aged/a_file_has_all_generations_and_their_times`, `tests/cli/filter.sh`,
+ * `tests/cli/serve-filters.sh`. */
 /* They are in the log alone, which has no times: they count from the restart
  * on, and not from the image. */
 TEST(keys_that_are_replayed_after_a_kill_keep_their_whole_time)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* Promise (The service): gRPC on the wire: framing, gzip, deadlines, status,
+ * trailers; a client has a minute for its preface and for a block of header
+ * fields. See also `grpc_text`, `grpc_server`, `grpc_peers`. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

@@ -354,6 +354,10 @@ static void watch_health(struct answer *a, struct body *b)
     hear(a);
 }
 
+/* Promise (The service): callers without a token cannot take the calls of
+ * others. See also
+ * `grpc_peers/a_connection_has_a_few_calls_without_a_token`,
+ * `grpc_peers/a_call_without_a_token_has_small_messages`. */
 TEST(calls_without_a_token_leave_room_for_those_with_one)
 {
     struct answer a[4];

@@ -378,6 +378,13 @@ TEST(a_flood_of_continuations_is_ended)
     stop();
 }
 
+/* Promise (The service): a client that floods, bombs, resets or never reads
+ * costs bounded memory and is disconnected. See also
+ * `http2_session/a_header_bomb_is_ended`,
+ * `http2_session/a_flood_of_pings_is_ended`,
+ * `http2_session/who_does_not_consume_is_sent_one_window_and_others_go_on`,
+ * `http2_session/a_peer_that_does_not_read_fills_its_mark_and_then_drains`,
+ * `grpc_frame/a_gzip_bomb_stays_within_the_limit`. */
 TEST(rapid_reset_is_ended)
 {
     bool open = true;
@@ -508,6 +515,10 @@ static size_t count_refused(void)
     return n;
 }
 
+/* Promise (The service): a caller that leaves a stream open for each page
+ * goes on: its oldest idle ones end with OK, the few of another stay; a
+ * stream over the limit is refused and the connection goes on. See also
+ * `grpc_idle`, `tests/interop/grpc_client.py`. */
 TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
 {
     const struct http2_header t[] = {

@@ -51,6 +51,12 @@ TEST(a_url_is_put_leased_and_acknowledged)
 
 /* ---- raw octets ---- */
 
+/* Promise (The service): HTTP keeps strangers out: tokens and roles, Host
+ * check, client certificates; bodies, connections and waits are bounded. See
+ * also `tests/cli/serve-http.sh`,
+ * `http_server/strangers_are_refused_and_the_server_goes_on`,
+ * `http_server/requests_that_can_be_read_in_two_ways_are_400`,
+ * `http_server/callers_who_leave_while_they_wait_do_no_harm`. */
 TEST(a_body_without_end_is_cut_off)
 {
     static char chunk[65536 + 9] = "10000\r\n";
@@ -267,6 +273,9 @@ static void lease_and_leave(unsigned queue)
     close(fd);
 }
 
+/* Promise (The service): a lease whose caller left before the answer is
+ * given back at once, one whose answer was sent is held. See also
+ * `http_server/a_lease_whose_answer_was_sent_is_held`. */
 /* A slow caller may have received its answer before it left; the last one
  * leaves before there is any. */
 TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
@@ -307,6 +316,10 @@ TEST(a_lease_whose_answer_was_sent_is_held)
     ck_assert_int_eq(held_in(0), 2);
 }
 
+/* Promise (The service): SIGTERM loses nothing and ends with 0; a second one
+ * does not wait, nor does one while it starts. See also
+ * `tests/cli/serve.sh`, `tests/cli/serve-http.sh`,
+ * `tests/interop/grpc_client.py`. */
 TEST(a_stop_waits_for_requests_no_longer_than_told)
 {
     int fd = http_rig_dial(&rig);
@@ -348,6 +361,12 @@ static void *send_rests(void *arg)
     return NULL;
 }
 
+/* Promise (The service): hostile clients, many at once, cut everything
+ * anywhere while crawls and certificates change and the service is stopped:
+ * it goes on, ends with 0, its store is whole, sanitizers find nothing. See
+ * also `tests/cli/serve-stress.sh`,
+ * `router/calls_that_come_to_our_crawls_when_those_are_gone_end`,
+ * `grpc_peers/an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere`. */
 /* The library must not stop while the frontier has a request. */
 TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
 {
@@ -408,6 +427,8 @@ static void socket_says(const char *socket_path, const char *url,
     http_reply_fini(&a);
 }
 
+/* Promise (The service): a control socket is its owner's alone, and one that
+ * a killed process left is replaced. See also `socket_file`. */
 TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
 {
     char path[100];

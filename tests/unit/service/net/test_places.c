@@ -70,6 +70,19 @@ TEST(the_oldest_stranger_makes_room_for_the_newest)
     ck_assert_uint_eq(places_counted(&p, PLACE_CROWDED), 2);
 }
 
+/* Promise (The service): callers without a token, and those who say nothing,
+ * slowly or without an end, keep no others out. See also
+ * `tests/cli/serve-strangers.sh`,
+ * `places/of_more_than_three_quarters_known_the_one_longest_idle_goes`,
+ * `http_conns/half_sent_requests_and_event_streams_lock_nobody_out`,
+ * `http_events/two_hundred_watch_and_one_more_ends_the_oldest`,
+ * `places/strangers_of_one_address_are_limited`,
+ * `grpc_peers/a_caller_keeps_its_connection_among_those_who_make_none`,
+ * `grpc_peers/header_fields_without_an_end_are_cut_off`,
+ * `http2_session/floods_of_frames_that_say_nothing_are_ended`,
+ * `http2_session/a_flood_of_continuations_is_ended`,
+ * `grpc_peers/a_connection_without_a_stream_is_closed_whatever_it_pings`,
+ * `http_conns`. */
 TEST(strangers_take_no_place_of_a_known_one)
 {
     start(4, 0);

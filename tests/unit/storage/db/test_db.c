@@ -28,6 +28,8 @@ static void overwrite(const char *path, long at, const char *octets)
     fclose(f);
 }
 
+/* Promise (Crashes): after a sync that failed the next start does not trust
+ * the page cache, and says so. */
 /* After a failed sync, the system's cached pages say nothing about the disk. */
 TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
 {
@@ -130,6 +132,8 @@ TEST(what_is_no_database_or_not_ours_is_refused)
     scratch_remove(&dir);
 }
 
+/* Promise (Seen check and store): a directory of another format is refused,
+ * and nothing in it changes. */
 TEST(another_format_is_refused_and_none_is_damage)
 {
     struct scratch dir = scratch_make();
@@ -144,6 +148,8 @@ TEST(another_format_is_refused_and_none_is_damage)
     scratch_remove(&dir);
 }
 
+/* Promise 6: Cost per URL is flat as the crawl grows. See also `make
+ * bench-crawl`, `make bench-growth`, `make bench-seen`. */
 /* The log must start over even if a writer is hardly ever outside a
  * transaction, of whatever beginning. */
 TEST_LOOP(the_log_stays_bounded_under_a_writer_without_pause, 0, 2)

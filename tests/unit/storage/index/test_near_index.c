@@ -71,6 +71,11 @@ TEST(manku_3_a_print_is_found_up_to_three_bits_away_and_no_further)
             }
 }
 
+/* Promise (Archives): pages with nearly the text of an earlier one are
+ * named, exactly those within 3 bits, at any size and after kills; their
+ * links followed or not. See also
+ * `near_index/manku_3_a_print_is_found_up_to_three_bits_away_and_no_further`,
+ * `text_simhash`, `tests/cli/near-dup.sh`. */
 /* Few values in some blocks, as fingerprints of one site have; random flips;
  * rollbacks, and reopening with what the pages lack added again. */
 TEST(it_finds_what_comparing_with_all_finds)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_history.c - which fetches stay, against a model that knows them all. */
+/* Promise (Commands and options): --keep-history N: of each page the last N
+ * fetches stay, the newest whole one, and those that they name, with their
+ * links; weeks of refreshes take no more disk and memory than the first one;
+ * kills, restarts and other N at any time; rows that --jsonl has not written
+ * yet stay. See also `exact_set`, `number_set`, `make sim`. */
 #include "storage/rows/history.h"
 
 #include <string.h>

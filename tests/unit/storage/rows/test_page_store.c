@@ -102,6 +102,9 @@ static uint64_t add_body(struct pages *p, struct digest d)
     return row.same_as;
 }
 
+/* Promise (Archives): content seen before is known again at any size, and
+ * named; its links followed or not. See also `tests/cli/dup-content.sh`,
+ * `page_store/an_index_of_bodies_that_lies_is_found`. */
 /* A rollback is forgotten, a commit is not, no matter how much of it had been
  * merged into pages. */
 TEST(bodies_are_known_as_a_plain_table_knows_them)
