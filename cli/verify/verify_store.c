@@ -141,11 +141,12 @@ static enum status read_drops(struct reader *r, uint64_t *count)
     return st;
 }
 
-static void visit_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
+static void visit_path(void *ctx, uint64_t from, enum path_step step,
+                       uint64_t to)
 {
     uint64_t *most = ctx;
 
-    (void)on_level;
+    (void)step;
     *most = from > *most ? from : *most;
     *most = to > *most ? to : *most;
 }

@@ -324,18 +324,20 @@ static enum status record_links(struct frontier *f, const struct ack *a)
     return st;
 }
 
-/* Which of the page's links are on its own level, or else not. */
-static enum status add_paths(struct frontier *f, uint64_t page, bool on_level,
-                             const struct admission *list, size_t n)
+/* Those of the page's links that lead so far. */
+static enum status add_paths(struct frontier *f, uint64_t page,
+                             enum path_step step, const struct admission *list,
+                             size_t n)
 {
     uint64_t *ids = xmalloc((n + 1) * sizeof *ids);
     size_t count = 0;
     enum status st;
 
     for (size_t i = 0; i < n; i++)
-        if (!list[i].blocked && list[i].id != 0 && list[i].on_level == on_level)
+        if (!list[i].blocked && list[i].id != 0 &&
+            frontier_step(list[i].on_level, list[i].item->hops) == step)
             ids[count++] = list[i].id;
-    st = path_log_add(f->path_log, page, on_level, ids, count);
+    st = path_log_add(f->path_log, page, step, ids, count);
     free(ids);
     return st;
 }
@@ -344,12 +346,13 @@ static enum status record_paths(struct frontier *f,
                                 const struct engine_done *done,
                                 const struct admission *list, size_t n)
 {
-    enum status st;
+    enum status st = STATUS_OK;
 
     if (lease_find(f->leases, done->id) == NULL || n == 0)
         return STATUS_OK;
-    st = add_paths(f, done->id, false, list, n);
-    return st == STATUS_OK ? add_paths(f, done->id, true, list, n) : st;
+    for (unsigned s = 0; st == STATUS_OK && s < PATH_STEPS_; s++)
+        st = add_paths(f, done->id, (enum path_step)s, list, n);
+    return st;
 }
 
 static struct ack ack_new(struct engine_done *done, size_t n)

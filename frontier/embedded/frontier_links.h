@@ -106,6 +106,12 @@ void levels_free(struct frontier *f);
 /* The least depth at which URL `id` is known, if that is less; when the work is
  * done. */
 uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise);
+/* Of a link that is as far from a seed as its page, or farther. Only redirects
+ * count as hops. */
+static inline enum path_step frontier_step(bool on_level, uint16_t hops)
+{
+    return !on_level ? PATH_LINK : hops > 0 ? PATH_SAME : PATH_ENTRY;
+}
 
 /* ---- of rejudge.c ---- */
 

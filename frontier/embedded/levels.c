@@ -61,14 +61,15 @@ static void take_row(void *ctx, const struct url_row *row)
     l->of[row->id] = (uint16_t)(row->depth < FARTHEST ? row->depth : FARTHEST);
 }
 
-static void take_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
+static void take_path(void *ctx, uint64_t from, enum path_step step,
+                      uint64_t to)
 {
     struct levels *l = ctx;
     uint32_t level;
 
     if (from > l->last || to > l->last)
         return;
-    level = l->of[from] + (on_level ? 0U : 1U);
+    level = path_depth(l->of[from], step);
     if (level >= l->of[to])
         return;
     l->of[to] = (uint16_t)level;

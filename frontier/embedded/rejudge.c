@@ -87,8 +87,9 @@ enum status frontier_readmit(struct frontier *f, const struct url_row *row,
     frontier_reschedule(f, frontier_host(f, row->queue));
     *back = true;
     same = id; /* paths to the old row go on to the new one */
-    return f->keeps_paths ? path_log_add(f->path_log, row->id, true, &same, 1)
-                          : STATUS_OK;
+    return f->keeps_paths
+               ? path_log_add(f->path_log, row->id, PATH_SAME, &same, 1)
+               : STATUS_OK;
 }
 
 #define MARK        "rejudge"
@@ -334,15 +335,17 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
                                       const struct kept_drop *k,
                                       struct returning *in)
 {
-    uint32_t step = k->on_its_level ? 0 : 1;
+    enum path_step step = frontier_step(k->on_its_level, k->hops);
     struct engine_item item = {.depth = k->depth,
                                .hops = k->hops,
                                .kind = k->kind,
                                .seed = k->via == 0 && k->depth == 0};
     enum outcome_reason no;
 
-    if (k->depth >= step)
-        item.depth = levels_of(f, k->via, k->depth - step) + step;
+    if (k->depth >= path_depth(0, step))
+        item.depth =
+            path_depth(levels_of(f, k->via, k->depth - (step == PATH_LINK)),
+                       step);
     if (link_stays(f, k) || (k->sent && item.depth >= k->depth))
         return (enum outcome_reason)k->reason;
     if (needs_kind(f, k) && !follows(f, UINT64_C(1) << k->kind))
@@ -530,7 +533,9 @@ static enum status add_paths(struct frontier *f, const struct returning *in)
 
         if (to != 0 && in->list[i].via != 0)
             st = path_log_add(f->path_log, in->list[i].via,
-                              in->list[i].on_level, &to, 1);
+                              frontier_step(in->list[i].on_level,
+                                            in->list[i].item->hops),
+                              &to, 1);
     }
     return st;
 }

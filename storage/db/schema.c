@@ -159,7 +159,7 @@ const char *const schema_sql[] = {
     " count INTEGER, entries BLOB)",
     /* which URLs a page led to: rows/path_log.c */
     "CREATE TABLE path(seq INTEGER PRIMARY KEY, src INTEGER,"
-    " on_level INTEGER, dst BLOB)",
+    " step INTEGER, dst BLOB)",
     /* families of URLs that bring nothing new: rows/trap_store.c */
     "CREATE TABLE trap(id INTEGER PRIMARY KEY, rule INTEGER, owner TEXT,"
     " form TEXT, pages INTEGER, score INTEGER, body INTEGER, tags BLOB)",

@@ -86,7 +86,7 @@ static enum status pack(struct path_log *l, uint64_t *to, size_t n)
     return buf_failed(&l->packed);
 }
 
-enum status path_log_add(struct path_log *l, uint64_t from, bool on_level,
+enum status path_log_add(struct path_log *l, uint64_t from, enum path_step step,
                          uint64_t *to, size_t n)
 {
     enum status st = pack(l, to, n);
@@ -95,7 +95,7 @@ enum status path_log_add(struct path_log *l, uint64_t from, bool on_level,
         return st;
     sqlite3_bind_int64(l->add, 1, (int64_t)l->last + 1);
     sqlite3_bind_int64(l->add, 2, (int64_t)from);
-    sqlite3_bind_int(l->add, 3, on_level);
+    sqlite3_bind_int(l->add, 3, (int)step);
     db_bind_blob(l->add, 4, buf_bytes(&l->packed));
     st = db_run(l->d, l->add);
     l->last += st == STATUS_OK;
@@ -106,13 +106,13 @@ enum status path_log_add(struct path_log *l, uint64_t from, bool on_level,
 
 static enum status visit_row(sqlite3_stmt *row, uint64_t *at,
                              void (*visit)(void *ctx, uint64_t from,
-                                           bool on_level, uint64_t to),
+                                           enum path_step step, uint64_t to),
                              void *ctx)
 {
     struct db_row r = db_row(row);
     uint64_t seq = db_row_count(&r, 0, INT64_MAX);
-    uint64_t from = db_row_count(&r, 1, DB_ID_MOST), to = 0, step = 0;
-    bool on_level = db_row_flag(&r, 2);
+    uint64_t from = db_row_count(&r, 1, DB_ID_MOST), to = 0, more = 0;
+    enum path_step step = (enum path_step)db_row_count(&r, 2, PATH_STEPS_ - 1);
     struct bytes packed = db_column(row, 3);
     const unsigned char *p = (const unsigned char *)packed.at;
     const unsigned char *end = p + packed.len;
@@ -120,24 +120,24 @@ static enum status visit_row(sqlite3_stmt *row, uint64_t *at,
     if (db_row_check(&r, "path") != STATUS_OK)
         return STATUS_DAMAGED;
     while (p != end) {
-        p = varint_get(p, end, &step);
-        if (p == NULL || step == 0 || step > DB_ID_MOST - to)
+        p = varint_get(p, end, &more);
+        if (p == NULL || more == 0 || more > DB_ID_MOST - to)
             return db_damaged("path", (int64_t)seq, "makes no sense");
-        to += step;
-        visit(ctx, from, on_level, to);
+        to += more;
+        visit(ctx, from, step, to);
     }
     *at = seq;
     return STATUS_OK;
 }
 
 enum status path_log_each(struct path_log *l, uint64_t *at, size_t most,
-                          void (*visit)(void *ctx, uint64_t from, bool on_level,
-                                        uint64_t to),
+                          void (*visit)(void *ctx, uint64_t from,
+                                        enum path_step step, uint64_t to),
                           void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(l->d, &q,
-                                "SELECT seq, src, on_level, dst FROM path"
+                                "SELECT seq, src, step, dst FROM path"
                                 " WHERE seq > ? ORDER BY seq LIMIT ?");
     size_t rows = 0;
 

@@ -347,6 +347,49 @@ TEST(a_shorter_path_found_later_brings_a_link_back)
     judge_fini(&r);
 }
 
+/* What a sitemap lists is as far from a seed as it, but is no seed when the
+ * sitemap becomes one, whether it was admitted before or is only now. */
+TEST(what_a_list_has_is_no_seed_when_the_list_becomes_one)
+{
+    struct engine_drop out = judge_drop("http://a.test/out", REASON_SCOPE);
+    struct engine_drop deep = judge_drop("http://a.test/deep", REASON_DEPTH);
+    struct engine_item list, entry;
+    struct engine_done read = {.outcome = judge_fetched,
+                               .outlinks = &entry,
+                               .outlink_count = 1,
+                               .drops = &out,
+                               .drop_count = 1};
+    uint32_t depths[4];
+    char text[256];
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 2, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    list = rig_item(&r, "http://a.test/list");
+    list.depth = 2;
+    ck_assert_int_eq(rig_put(&r, list), ENGINE_NEW);
+    read.id = rig_lease(&r);
+    entry = rig_item(&r, "http://a.test/entry");
+    entry.depth = out.depth = 2;
+    ck_ok(r.e->ops->ack(r.e, &read, 1, r.now, RIG_WALL));
+    deep.depth = 3;
+    judge_ack(&r, rig_lease(&r), &deep, 1);
+    rig_commit(&r);
+    list.depth = 0;
+    list.seed = true;
+    list.kind = LINK_SEED;
+    ck_assert_int_ne(rig_put(&r, list), ENGINE_NEW);
+    judge_all(&r);
+    for (uint64_t id = 1; id <= 4; id++)
+        depths[id - 1] = judge_row(&r, id, text).depth;
+    ck_assert_uint_eq(depths[0], 0);
+    ck_assert_uint_eq(depths[2], 1); /* what was out of scope */
+    ck_assert_uint_eq(depths[3], 2); /* what was too deep */
+    judge_fini(&r);
+}
+
 /* ---- the shortest path across shards ---- */
 
 static struct {

@@ -6,7 +6,7 @@
 
 struct path {
     uint64_t from, to;
-    bool on_level;
+    enum path_step step;
 };
 
 struct paths {
@@ -33,20 +33,20 @@ static void end(void)
     scratch_remove(&dir);
 }
 
-static void add_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
+static void add_path(void *ctx, uint64_t from, enum path_step step, uint64_t to)
 {
     struct paths *p = ctx;
 
     ck_assert_uint_lt(p->n, 64);
-    p->at[p->n++] = (struct path){from, to, on_level};
+    p->at[p->n++] = (struct path){from, to, step};
 }
 
-static void add(uint64_t from, bool on_level, uint64_t a, uint64_t b,
+static void add(uint64_t from, enum path_step step, uint64_t a, uint64_t b,
                 uint64_t c)
 {
     uint64_t to[] = {a, b, c};
 
-    ck_ok(path_log_add(l, from, on_level, to, 3));
+    ck_ok(path_log_add(l, from, step, to, 3));
 }
 
 FIXTURE(begin, end);
@@ -56,7 +56,7 @@ TEST(ids_near_each_other_take_an_octet_each)
 {
     int64_t octets = 0;
 
-    add(9, false, 100, 101, 227);
+    add(9, PATH_LINK, 100, 101, 227);
     ck_ok(db_number(d, "SELECT length(dst) FROM path", &octets));
     ck_assert_int_eq(octets, 3);
 }
@@ -69,7 +69,7 @@ TEST(rows_that_cannot_be_are_damage)
         "UPDATE path SET dst = x'ffffffffffff7f' WHERE seq = 2",
         "UPDATE path SET dst = x'ffffffffff1f01' WHERE seq = 2",
         "UPDATE path SET src = -1 WHERE seq = 2",
-        "UPDATE path SET on_level = 2 WHERE seq = 2",
+        "UPDATE path SET step = 3 WHERE seq = 2",
     };
     struct path_log *other = NULL;
 
@@ -80,8 +80,8 @@ TEST(rows_that_cannot_be_are_damage)
         ck_ok(db_exec(d, "DELETE FROM path"));
         path_log_close(l);
         ck_ok(path_log_open(&l, d));
-        add(1, false, 10, 20, 30);
-        add(2, false, 10, 20, 30);
+        add(1, PATH_LINK, 10, 20, 30);
+        add(2, PATH_LINK, 10, 20, 30);
         ck_ok(db_exec(d, harms[i]));
         ck_assert_msg(path_log_each(l, &at, 9, add_path, &p) == STATUS_DAMAGED,
                       "%s", harms[i]);
