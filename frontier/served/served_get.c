@@ -82,10 +82,10 @@ static enum status serve(struct served *t, struct url_ask *g,
            (g->most_urls == 0 || g->urls < g->most_urls) &&
            (id = served_queue_take(t, q)) != 0) {
         st = hand_out(t, g, id, visit, ctx, go_on);
+        q->served_ms = t->now; /* as a restart finds it, by the lease's row */
         g->urls++;
     }
     if (g->urls > 0 && g->queue == 0) { /* charged once */
-        q->served_ms = t->now;
         served_queue_to_back(t, q);
         g->queues++;
     }

@@ -244,8 +244,7 @@ static const char *compare_url(const struct plain *m,
         return "is of a queue with another limit";
     if (f->delay_ms != plain_delay(m, q))
         return "is of a queue with another delay";
-    if (m->jumped ? f->served_ms > l->now
-                  : f->served_ms != q->served && f->served_ms != q->last)
+    if (m->jumped ? f->served_ms > l->now : f->served_ms != q->served)
         return "is of a queue that was served at another time";
     return compare_lease(m, u, l);
 }

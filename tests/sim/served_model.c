@@ -241,8 +241,8 @@ void plain_restart(struct plain *m, int64_t now)
         EACH_QUEUE(m, q)
         {
             if (q->there && !(&ranked[0][0])[q - &m->queues[0][0]] &&
-                (best == NULL || q->last < best->last ||
-                 (q->last == best->last && q->number < best->number)))
+                (best == NULL || q->served < best->served ||
+                 (q->served == best->served && q->number < best->number)))
                 best = q;
         }
         if (best == NULL)
@@ -477,7 +477,7 @@ bool plain_get(struct plain *m, struct plain_op *op, int64_t now,
             }
             if (seen != NULL && !is_it(m, q, u, &seen[i], why))
                 return false;
-            url->row_at = q->last = now;
+            url->row_at = q->served = now;
             url->until = url->row_until = now + (int64_t)op->seconds * 1000;
             url->lease = seen != NULL ? seen[i].lease : 0;
             at->urls++;
@@ -485,7 +485,6 @@ bool plain_get(struct plain *m, struct plain_op *op, int64_t now,
             over = more && i == n;
         }
         if (!charged && at->urls > 0) {
-            q->served = now;
             q->turn = ++m->turns;
             at->queues++;
         }

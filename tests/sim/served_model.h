@@ -59,8 +59,6 @@ struct plain_queue {
     unsigned number; /* in order of appearance, from 1 */
     uint64_t turn;
     int64_t delay, blocked, served;
-    int64_t last; /* as `served`, by the last part of an answer, as a restart
-                     has it */
     uint32_t limit;
     struct plain_url urls[SERVED_URLS];
 };

@@ -140,3 +140,32 @@ TEST(a_get_whose_queue_was_blocked_goes_on_with_the_next)
         done(&s);
     }
 }
+
+/* The last part of an answer counts, as after a restart, which has the rows of
+ * the leases alone. */
+TEST(a_queue_that_was_served_in_parts_was_served_at_the_last)
+{
+    struct bytes c = bytes_of_str("c"), key = bytes_of_str("a.test");
+    struct bytes url = bytes_of_str("http://a.test/0");
+    struct url_ask g = {.crawl = c,
+                        .key = key,
+                        .one_queue = true,
+                        .lease_ms = 1000};
+    struct url_facts facts[2];
+    struct shelf s;
+    bool more;
+
+    make(&s);
+    s.stop_every = 2;
+    for (int64_t at = NOW + 9; at < NOW + 11; at++)
+        ck_ok(served_get(s.t, &g, at, take, &s, &more));
+    ck_assert_uint_eq(s.n, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_ok(served_find(s.t, c, key, url, NOW + 20, &facts[i], take, &s));
+        ck_assert_int_eq(facts[i].served_ms, NOW + 10);
+        ck_ok(served_commit(s.t));
+        served_close(s.t);
+        ck_ok(served_open(&s.t, s.at.dir, &options, NOW + 20));
+    }
+    done(&s);
+}
