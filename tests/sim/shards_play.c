@@ -215,12 +215,24 @@ static void give_command(struct play *p, const char *command, const char *word,
          word != NULL ? word : "");
 }
 
+/* Whoever runs may hear of it at any time from now on, or not. */
+static void set_tries(struct play *p)
+{
+    if (p->command.life != 0)
+        return;
+    if (!p->act.is_set)
+        p->act.set_to = p->act.settings;
+    p->act.is_set = true;
+    p->act.set_to.choice[SET_TRIES] = 0;
+    give_command(p, "set", "tries=3", STEER_SET);
+}
+
 static void throw_command(struct play *p)
 {
     static const char *const settings[] = {"order=depth", "order=breadth",
-                                           "checkpoint=1s", "adaptive=false",
-                                           "tries=3"};
+                                           "checkpoint=1s", "adaptive=false"};
     const struct plan *plan = sim_web_plan(world_web);
+    unsigned n;
 
     if (!brokers_have("docs.control", "shards"))
         return;
@@ -230,7 +242,11 @@ static void throw_command(struct play *p)
                      p->paused_ms > 0 ? STEER_UNPAUSE : STEER_PAUSE);
         break;
     case 1:
-        give_command(p, "set", settings[dice_below(&p->d, 5)], STEER_SET);
+        n = dice_below(&p->d, 5);
+        if (n == 4)
+            set_tries(p);
+        else
+            give_command(p, "set", settings[n], STEER_SET);
         break;
     case 2:
         give_command(p, "retry", NULL, STEER_RETRY);

@@ -124,6 +124,8 @@ static void judge_tries(struct truth *t, const struct truth_crawl *c,
             return;
         if (person_number(&a->settings, SET_TRIES) > most)
             most = person_number(&a->settings, SET_TRIES);
+        if (a->is_set && person_number(&a->set_to, SET_TRIES) > most)
+            most = person_number(&a->set_to, SET_TRIES);
         lost += a->exit_status < 0;
     }
     if ((int64_t)n->failures >= most + lost)

@@ -89,6 +89,17 @@ static bool hides_its_body(const struct truth *t, unsigned node,
            t->plan->pages[node].validators == VALIDATORS_STUCK;
 }
 
+/* What a kill took with a response comes with the next one, unless the page may
+ * not be asked for any more. */
+static bool is_lost_for_good(const struct truth *t, const struct truth_crawl *c,
+                             unsigned node)
+{
+    const struct truth_node *n = &c->nodes[node];
+
+    return truth_may_be_lost(&t->acts[n->last_act], n->last_whole) &&
+           truth_has_excuse(t, c, node);
+}
+
 /* Are the links of `node` surely known, as they stand at its last response? */
 static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                         unsigned node, struct plan_sight *s)
@@ -99,7 +110,8 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                  person_says(set, SET_NEAR_DUP, "skip");
 
     if (n->last_whole == NULL || n->last != n->last_whole ||
-        node >= PLAN_PAGES || lacks_kinds(t, c, node))
+        node >= PLAN_PAGES || lacks_kinds(t, c, node) ||
+        is_lost_for_good(t, c, node))
         return false;
     (void)truth_node_of(t, n->last, s);
     if (s->state == NULL)
