@@ -1,8 +1,7 @@
 /*
  * command.h - the table of commands behind `urlweir NAME`.
  *
- * Each command is one file, cmd_<name>.c, with a function of this shape and its
- * usage; command_table.c holds the table. argv[0] is the command's name. What
+ * Each command has a function of this shape and its usage, in a file cmd_*.c; command_table.c holds the table. argv[0] is the command's name. What
  * is told of a command comes from the table: the list of `urlweir --help`, its
  * own help, and the completion of the shells.
  */

@@ -77,6 +77,7 @@ cli/verify: base/* filter storage/* frontier/* job/* service/* cli cli/shards
 cli/export: base/* storage/* frontier/* crawler/* job/* service/* cli cli/shards cli/status
 cli/import: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/run cli/shards
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster service/* cli cli/control cli/report
+cli/steer: base/* config frontier/* job/* service/* cli cli/control cli/run
 END
 }
 

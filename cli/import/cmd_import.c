@@ -22,7 +22,7 @@
 #include "cli/import/import_shards.h"
 #include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/stopped_crawl.h"
+#include "cli/run/held_crawl.h"
 #include "cli/shards/crawl_dirs.h"
 #include "config/config.h"
 #include "frontier/embedded/frontier.h"
@@ -254,7 +254,7 @@ static int import(struct crawl_settings *s, const struct import_files *files,
     }
     if (code == EXIT_DONE || code == EXIT_SEEDS) {
         print_counts(&counts, json);
-        stopped_crawl_say_left("import", s->output, "queued", counts.waiting);
+        held_crawl_say_left("import", s->output, "queued", counts.waiting);
     }
     return code;
 }

@@ -17,6 +17,7 @@
 #include "cli/open_crawl.h"
 #include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_run.h"
+#include "cli/run/held_crawl.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
@@ -25,7 +26,6 @@
 #include "job/crawl_credentials.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"
-#include "job/retry.h"
 #include "job/seed_sink.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
@@ -121,32 +121,35 @@ static enum status change_settings(struct engine *e, struct crawl_setup *c,
     return st;
 }
 
-static enum status retry_failed_urls(struct engine *e,
+/* --retry, as `urlweir retry` does it. */
+static enum status retry_failed_urls(struct engine *e, struct crawl_setup *c,
                                      const struct crawl_settings *s)
 {
-    uint64_t queued = 0;
-    enum status st = STATUS_OK;
+    struct crawls_call call = {.verb = CRAWLS_RETRY};
+    struct held_crawl *held = NULL;
+    uint64_t left;
+    json_int_t queued;
+    enum status st, closed;
+    json_t *reasons;
 
     if (s->retry.count == 0)
         return STATUS_OK;
-    st = retry_all(e, bytes_of_str(""), &s->retry, &queued);
-    if (st == STATUS_OK && !s->quiet)
-        fprintf(stderr, "urlweir resume: %llu failed URL%s queued again\n",
-                (unsigned long long)queued, queued == 1 ? "" : "s");
-    return st;
-}
-
-static bool retry_is_said_well(const struct crawl_settings *s)
-{
-    struct buf why;
-    bool well;
-
-    buf_init(&why, 4096);
-    well = retry_reasons_are_known(&s->retry, &why);
-    if (!well)
-        fprintf(stderr, "urlweir resume: --retry: %s\n", buf_str(&why));
-    buf_fini(&why);
-    return well;
+    st = held_crawl_start(&held, c, s, e);
+    if (st != STATUS_OK)
+        return st;
+    reasons = json_array();
+    for (size_t i = 0; i < s->retry.count; i++)
+        json_array_append_new(reasons, json_string(s->retry.item[i]));
+    call.in = json_pack("{s:o}", "reasons", reasons);
+    st = held_crawl_perform(held, &call);
+    queued = json_integer_value(json_object_get(call.out, "queued"));
+    json_decref(call.in);
+    json_decref(call.out);
+    closed = held_crawl_close(held, &left);
+    if (st == STATUS_OK && closed == STATUS_OK && !s->quiet)
+        fprintf(stderr, "urlweir resume: %lld failed URL%s queued again\n",
+                (long long)queued, queued == 1 ? "" : "s");
+    return st != STATUS_OK ? st : closed;
 }
 
 static bool is_finished(struct engine *e)
@@ -204,8 +207,6 @@ static int resume_in(const struct crawl_settings *s,
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!retry_is_said_well(s))
-        return EXIT_USAGE;
     if (crawl_is_unbegun(s->output, "resume") || !are_still(before))
         return EXIT_CANNOT;
     if (!crawl_block_start(c, s, &code) ||
@@ -217,7 +218,7 @@ static int resume_in(const struct crawl_settings *s,
         return crawl_open_failed(st, s->output);
     st = change_settings(e, c, s, before);
     if (st == STATUS_OK)
-        st = retry_failed_urls(e, s);
+        st = retry_failed_urls(e, c, s);
     if (st != STATUS_OK) {
         e->ops->close(e);
         return st == STATUS_ARG ? EXIT_USAGE : crawl_open_failed(st, s->output);

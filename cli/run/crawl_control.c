@@ -22,7 +22,7 @@
 
 struct crawl_control {
     const char *what;
-    struct file_lock *lock;
+    struct file_lock *lock; /* NULL: there are no servers */
     struct crawl_jobs *host;
     struct crawls *crawls;
     struct crawl_job *member; /* NULL: none is attached */
@@ -36,6 +36,8 @@ static void write_note(struct crawl_control *c)
 {
     struct buf note;
 
+    if (c->lock == NULL)
+        return;
     buf_init(&note, NOTE_MOST);
     control_note(&note, c->what,
                  c->http != NULL ? http_server_address(c->http) : NULL, false);
@@ -43,19 +45,31 @@ static void write_note(struct crawl_control *c)
     buf_fini(&note);
 }
 
-bool crawl_control_open(struct crawl_control **out, const char *what,
-                        const struct crawl_settings *s, struct file_lock *lock,
-                        int *code)
+enum status crawl_control_new(struct crawl_control **out, const char *what)
 {
     struct crawl_control *c = xcalloc(1, sizeof *c);
     struct crawl_factory factory;
     enum status st;
 
     c->what = what;
-    c->lock = lock;
     c->host = crawl_jobs_new(&(struct crawl_jobs_options){.quiet = true});
     factory = crawl_jobs_factory(c->host);
     st = crawls_open(&c->crawls, NULL, &factory);
+    if (st == STATUS_OK)
+        *out = c;
+    else
+        crawl_control_close(c);
+    return st;
+}
+
+bool crawl_control_open(struct crawl_control **out, const char *what,
+                        const struct crawl_settings *s, struct file_lock *lock,
+                        int *code)
+{
+    struct crawl_control *c = NULL;
+    enum status st = crawl_control_new(&c, what);
+
+    *code = EXIT_CANNOT;
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir %s: cannot start a thread: %s\n", what,
                 status_text(st));
@@ -64,15 +78,20 @@ bool crawl_control_open(struct crawl_control **out, const char *what,
                                (struct http_options){.crawls = c->crawls});
     if (st != STATUS_OK) {
         crawl_control_close(c);
-        *code = EXIT_CANNOT;
         return false;
     }
+    c->lock = lock;
     c->socket =
         control_socket_open(s->output, NULL, c->crawls, METRICS_DRAIN_MS);
     confine_seal();
     write_note(c);
     *out = c;
     return true;
+}
+
+struct crawls *crawl_control_crawls(const struct crawl_control *c)
+{
+    return c->crawls;
 }
 
 void crawl_control_attach(struct crawl_control *c, struct crawl_setup *setup,

@@ -22,6 +22,10 @@
 
 struct crawl_control;
 
+/* The registry alone, without servers; STATUS_NOMEM: no thread. */
+MUST_CHECK enum status crawl_control_new(struct crawl_control **out,
+                                         const char *what);
+struct crawls *crawl_control_crawls(const struct crawl_control *c);
 /* Call this before the crawl exists: callers see no crawl yet. Notes in `lock`,
  * the lock of s->output, where the API is served. `what`: "crawl" or "resume".
  * False: the address of --metrics cannot be used; the reason was printed, and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_change.c - adds seeds to a crawl job and changes its settings.
+ * crawl_job_change.c - changes an open crawl: seeds, URLs to fetch again, and
+ * settings.
  *
  * A changed setting is saved before it takes effect, so that after a crash in
  * between the next start applies it. In a running crawl it is then applied:
@@ -15,6 +16,8 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "frontier/engine.h"
+#include "frontier/outcome.h"
+#include "frontier/url/url_pattern.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings/seed_login.h"
@@ -22,7 +25,7 @@
 #include "job/settings/settings_json.h"
 #include "job/settings_applied.h"
 
-#define SEEDS_MOST 20000 /* per call */
+#define SLICE 4096 /* rows examined between two turns of the crawl */
 
 /* ---- seeds ---- */
 
@@ -67,8 +70,8 @@ static enum status read_seeds(const json_t *urls, struct seed **seeds,
                               size_t *n, struct buf *why)
 {
     *n = json_array_size(urls);
-    if (!json_is_array(urls) || *n > SEEDS_MOST) {
-        buf_addf(why, "urls: an array of at most %d URLs", SEEDS_MOST);
+    if (!json_is_array(urls) || *n > CRAWLS_SEEDS_MOST) {
+        buf_addf(why, "urls: an array of at most %d URLs", CRAWLS_SEEDS_MOST);
         return STATUS_ARG;
     }
     *seeds = xcalloc(*n, sizeof **seeds);
@@ -108,6 +111,136 @@ enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
     else if (st == STATUS_CLOSED)
         buf_add_str(why, "the crawl is stopping");
     free(t.seeds);
+    return st;
+}
+
+/* ---- URLs to fetch again ---- */
+
+/* Performs the task until it is over, one slice after the other. */
+static enum status perform_slices(struct crawl_job *m, struct crawl_task *task,
+                                  const bool *over, struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && !*over)
+        st = crawl_perform(m->crawl, task);
+    if (st == STATUS_CLOSED)
+        buf_add_str(why, "the crawl is stopping");
+    return st;
+}
+
+static struct bytes text_of(const json_t *in, const char *member)
+{
+    const json_t *text = json_object_get(in, member);
+
+    return bytes_of(json_string_value(text), json_string_length(text));
+}
+
+struct retry_task {
+    struct crawl_task task; /* first */
+    struct failed_retry r;
+    bool over;
+};
+
+static enum status retry_slice(struct crawl_task *task, struct engine *e,
+                               int64_t now, int64_t wall_ms)
+{
+    struct retry_task *t = (struct retry_task *)(void *)task;
+
+    return e->ops->retry_failed(e, &t->r, SLICE, now, wall_ms, &t->over);
+}
+
+/* No reasons, or "all": any. STATUS_ARG: `why` has the reason. The caller frees
+ * the array; the JSON owns the texts. */
+static enum status read_reasons(const json_t *in, const char ***out, size_t *n,
+                                struct buf *why)
+{
+    const json_t *list = json_object_get(in, "reasons");
+    bool any = false;
+
+    *n = json_array_size(list);
+    *out = xcalloc(*n + 1, sizeof **out);
+    for (size_t i = 0; i < *n; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+
+        if (text != NULL && strcmp(text, "all") == 0) {
+            any = true;
+        } else if (text == NULL || !outcome_reason_is(text)) {
+            buf_addf(why,
+                     "no URL ends for the reason '%s'; `urlweir status` shows "
+                     "those of a crawl, such as http_503, timeout or robots",
+                     text != NULL ? text : "");
+            return STATUS_ARG;
+        }
+        (*out)[i] = text;
+    }
+    if (any)
+        *n = 0;
+    return STATUS_OK;
+}
+
+enum status crawl_job_retry(struct crawl_job *m, json_t *in, json_t **out,
+                            struct buf *why)
+{
+    struct retry_task t = {.task = {.run = retry_slice, .durable = true},
+                           .r = {.host = text_of(in, "host")}};
+    const char **reasons = NULL;
+    enum status st = read_reasons(in, &reasons, &t.r.reason_count, why);
+
+    t.r.reasons = reasons;
+    if (st == STATUS_OK)
+        st = perform_slices(m, &t.task, &t.over, why);
+    if (st == STATUS_OK)
+        *out = json_pack("{s:I}", "queued", (json_int_t)t.r.queued);
+    free(reasons);
+    free(t.r.seen);
+    return st;
+}
+
+struct refresh_task {
+    struct crawl_task task; /* first */
+    struct refresh_request q;
+    bool over;
+};
+
+static enum status refresh_slice(struct crawl_task *task, struct engine *e,
+                                 int64_t now, int64_t wall_ms)
+{
+    struct refresh_task *t = (struct refresh_task *)(void *)task;
+
+    return e->ops->refresh_urls(e, &t->q, SLICE, now, wall_ms, &t->over);
+}
+
+static bool is_match(const void *match, struct bytes url)
+{
+    return url_pattern_matches(match, url);
+}
+
+enum status crawl_job_refresh(struct crawl_job *m, json_t *in, json_t **out,
+                              struct buf *why)
+{
+    const struct bytes match = text_of(in, "match");
+    struct refresh_task t = {.task = {.run = refresh_slice, .durable = true}};
+    struct url_pattern *pattern = NULL;
+    enum status st = STATUS_OK;
+
+    if (match.len > 0) {
+        buf_add_str(why, "--match: ");
+        st = url_pattern_new(&pattern, match, why);
+    }
+    if (st != STATUS_OK)
+        return STATUS_ARG;
+    buf_clear(why);
+    t.q = (struct refresh_request){.host = text_of(in, "host"),
+                                   .wants = pattern != NULL ? is_match : NULL,
+                                   .ctx = pattern,
+                                   .now = json_is_true(
+                                       json_object_get(in, "now"))};
+    st = perform_slices(m, &t.task, &t.over, why);
+    if (st == STATUS_OK)
+        *out = json_pack("{s:I}", "dated", (json_int_t)t.q.dated);
+    free(t.q.walk.seen);
+    url_pattern_free(pattern);
     return st;
 }
 

@@ -19,7 +19,7 @@
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 
-#define SEEDS_MOST       1000 /* of a new crawl; its settings keep them */
+#define NEW_SEEDS_MOST   1000 /* of a new crawl; its settings keep them */
 #define SEEDS_BYTES_MOST ((size_t)256 << 10)
 
 static const struct option_spec *spec_of(size_t i)
@@ -328,7 +328,7 @@ enum status crawl_job_take_seeds(struct crawl_settings *s, const json_t *seeds,
             return STATUS_ARG;
         }
         bytes += json_string_length(seed);
-        if (i >= SEEDS_MOST || bytes > SEEDS_BYTES_MOST)
+        if (i >= NEW_SEEDS_MOST || bytes > SEEDS_BYTES_MOST)
             return wrong(why, "seeds",
                          "at most 1,000 URLs of 256 KiB; add the others once "
                          "the crawl exists");

@@ -73,8 +73,9 @@ enum status crawls_perform(struct crawls *c, struct crawls_call *call)
     return st;
 }
 
-/* Takes the waiting calls, or none after a tick. */
-static struct crawls_call *take_calls(struct crawls *c, int *stops,
+/* Takes the waiting calls, or none after a tick. `open`: crawls were open when
+ * it looked last. */
+static struct crawls_call *take_calls(struct crawls *c, bool open, int *stops,
                                       bool *closing)
 {
     int64_t until = clock_mono() + TICK;
@@ -84,7 +85,7 @@ static struct crawls_call *take_calls(struct crawls *c, int *stops,
     while (c->first == NULL && c->stops <= c->stops_done && !c->closing &&
            cond_wait_until(&c->work, &c->mtx, until))
         ;
-    if (c->closing && c->first == NULL)
+    if (c->closing && open && c->first == NULL)
         (void)cond_wait_until(&c->work, &c->mtx, until);
     calls = c->first;
     c->first = NULL;
@@ -151,11 +152,11 @@ static bool tend_all(struct crawls *c)
 static void *crawls_thread(void *arg)
 {
     struct crawls *c = arg;
-    bool closing = false, open = true;
+    bool closing = false, open = false;
 
     while (!closing || open) {
         int stops = 0;
-        struct crawls_call *calls = take_calls(c, &stops, &closing);
+        struct crawls_call *calls = take_calls(c, open, &stops, &closing);
 
         carry_out_all(c, calls, stops > 0 || closing);
         pass_on_stops(c, stops);

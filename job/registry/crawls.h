@@ -73,6 +73,8 @@ MUST_CHECK enum status crawls_use(struct crawls *c, struct bytes name,
 /* ---- calls ---- */
 
 /* Input and output are JSON, see docs/formats/http-api.md. */
+#define CRAWLS_SEEDS_MOST 16384 /* of one CRAWLS_SEED */
+
 enum crawls_verb {
     CRAWLS_CREATE, /* in: {"name", "seeds", "settings"} */
     CRAWLS_PAUSE,  /* these four: in NULL, out NULL */

@@ -17,6 +17,7 @@
 #include "crawler/address/guard.h"
 #include "crawler/fetch/credentials.h"
 #include "filter/redis/redis_url.h"
+#include "frontier/outcome.h"
 #include "frontier/refresh/refresh_rule.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/memory_plan.h"
@@ -307,6 +308,16 @@ static enum status check_trap(const char *text, struct buf *error)
                            "rules");
 }
 
+static enum status check_retry(const char *reason, struct buf *error)
+{
+    if (strcmp(reason, "all") == 0 || outcome_reason_is(reason))
+        return STATUS_OK;
+    return settings_refuse(error, "retry", reason,
+                           "no URL ends for this reason; `urlweir status` "
+                           "shows those of a crawl, such as http_503, timeout "
+                           "or robots");
+}
+
 static enum status check_each(const struct option_list *l,
                               enum status (*check)(const char *, struct buf *),
                               struct buf *error)
@@ -338,6 +349,7 @@ static enum status settings_check_values(const struct crawl_settings *s,
         {&s->resolve, check_resolve},
         {&s->sitemap_url, check_sitemap_url},
         {&s->trap, check_trap},
+        {&s->retry, check_retry},
     };
     enum status st = check_agent(s, error);
 

@@ -18,7 +18,6 @@
 #include "service/http/http_route.h"
 #include "service/http/http_server.h"
 
-#define SEEDS_MOST  16384
 #define HOSTS_MOST  1000
 #define RECENT_MOST 200
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
@@ -156,8 +155,8 @@ static bool check_seeds(struct http_request *r, json_t *seeds, const char *what)
         return true;
     if (!json_is_array(seeds))
         http_problem(r, 400, "'%s' must be an array of strings", what);
-    else if (json_array_size(seeds) > SEEDS_MOST)
-        http_problem(r, 413, "at most %d URLs in one body", SEEDS_MOST);
+    else if (json_array_size(seeds) > CRAWLS_SEEDS_MOST)
+        http_problem(r, 413, "at most %d URLs in one body", CRAWLS_SEEDS_MOST);
     json_array_foreach(seeds, i, one)
     {
         if (!json_is_string(one))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Seeds for a stopped crawl: they widen the scope, and a resume fetches them and
+# A stopped crawl is changed: seeds widen its scope, and a resume fetches them and
 # what they link to.
 # Promise (Commands and options): seeds can be added to a crawl that has
 #   ended, durable over kills at each step; a resume fetches them; one that was
@@ -52,6 +52,24 @@ agrees d
 exits 0 "$URLWEIR" seed d "$seed"
 exits 0 "$URLWEIR" status d --json
 [ "$(json state <out)" = finished ] || fail "state: $(cat out)"
+
+# ---- delays, limits and blocks of its hosts -------------------------------------------
+
+exits 0 "$URLWEIR" limit d $here 3
+says out "d: $here is limited to 3 URLs"
+exits 0 "$URLWEIR" delay d $here 200ms --json
+says out '"delay_seconds": 0.2'
+exits 0 "$URLWEIR" block d $here --off --json
+says out '"until": null'
+exits 2 "$URLWEIR" limit d nowhere.test 1
+says err "d has no URL of nowhere.test"
+echo late >web/$here/late.html
+exits 0 "$URLWEIR" seed d "http://$here:$port/late.html"
+exits 3 "$URLWEIR" resume d --progress none # three were done before
+not_asked $here /late.html
+exits 0 "$URLWEIR" limit d $here none
+exits 0 "$URLWEIR" resume d --progress none
+asked $here /late.html
 
 # ---- where there is none -----------------------------------------------------------------
 

@@ -11,7 +11,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
+#include "cli/steer/steer.h"
 #include "job/settings/options.h"
 
 /* clang-format off */
@@ -112,24 +112,6 @@ static void print_changed(const json_t *answer)
         puts("nothing has changed");
 }
 
-/* ---- where they go ---- */
-
-static int set_in_crawl(struct steer *t, json_t *in, json_t **out)
-{
-    struct buf path;
-    int code = steer_connect(t);
-
-    if (code == EXIT_DONE)
-        code = steer_choose(t, false);
-    if (code != EXIT_DONE)
-        return code;
-    buf_init(&path, 4096);
-    control_crawl_path(&path, steer_crawl_name(t->crawl), "settings");
-    code = steer_ask(t, "PATCH", buf_str(&path), in, out);
-    buf_fini(&path);
-    return code;
-}
-
 static int set(struct steer *t)
 {
     json_t *in = json_object(), *out = NULL;
@@ -138,7 +120,11 @@ static int set(struct steer *t)
     for (size_t i = 1; code == EXIT_DONE && i < t->operands.count; i++)
         code = add(t, in, t->operands.item[i]);
     if (code == EXIT_DONE)
-        code = set_in_crawl(t, in, &out);
+        code = steer_connect(t);
+    if (code == EXIT_DONE)
+        code = steer_choose(t, false);
+    if (code == EXIT_DONE)
+        code = steer_ask(t, STEER_SET, in, &out);
     json_decref(in);
     if (code != EXIT_DONE)
         return code;

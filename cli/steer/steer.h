@@ -1,12 +1,17 @@
 /*
- * steer.h - what the commands that steer a running crawl share: pause, unpause,
- * stop, seed, retry, refresh, block, delay, limit.
+ * steer.h - what the commands that steer a crawl share: pause, unpause, stop,
+ * set, seed, retry, refresh, block, delay, limit.
+ *
+ * A command says what it asks as a verb and the JSON of
+ * docs/formats/http-api.md. That goes to whoever has the crawl: a process, over
+ * its socket or HTTP; the workers of a crawl in Kafka; or, if nobody runs the
+ * crawl, this process, which then opens it (cli/run/held_crawl.h).
  *
  * Each command has its own table of options: the rows below and some more, all
  * for one struct of settings.
  */
-#ifndef URLWEIR_CLI_CONTROL_STEER_H
-#define URLWEIR_CLI_CONTROL_STEER_H
+#ifndef URLWEIR_CLI_STEER_STEER_H
+#define URLWEIR_CLI_STEER_STEER_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,6 +19,7 @@
 
 #include "cli/command_line.h"
 #include "cli/control/control_client.h"
+#include "cli/run/held_crawl.h"
 
 #define STEER_OPTIONS 10 /* rows of a table, at most */
 
@@ -60,24 +66,36 @@ struct steer_settings {
      .help = "print what was done as JSON (docs/formats/steer.md)"}
 /* clang-format on */
 
+/* What a command asks of a crawl, or of one of its queues. */
+enum steer_verb {
+    STEER_PAUSE,
+    STEER_UNPAUSE,
+    STEER_STOP,
+    STEER_RESUME,
+    STEER_SET,
+    STEER_SEED,
+    STEER_RETRY,
+    STEER_REFRESH,
+    STEER_BLOCK, /* these four: their JSON names crawl and key */
+    STEER_DELAY,
+    STEER_LIMIT,
+    STEER_COUNT
+};
+
 /* A command under way. */
 struct steer {
     const struct usage *usage;
     struct steer_settings s;
     struct option_list operands;
-    struct control_client *client;
-    const struct control_place *place;
+    struct held_crawl *held;           /* nobody else runs the crawl; or NULL */
+    struct control_client *client;     /* or NULL */
+    const struct control_place *place; /* of the client */
     json_t *crawls; /* of the process, as GET /v1/crawls lists them */
     json_t *crawl;  /* the chosen one, borrowed; NULL: not chosen yet */
     struct buf why; /* why the last step failed */
 };
 
-/* Reads the command line. False: the command is over, *code is its exit
- * status. */
-MUST_CHECK bool steer_begin(struct steer *t, const struct usage *u, int argc,
-                            char **argv, int *code);
-void steer_end(struct steer *t);
-/* Both, and what the command does between them. Returns its exit status. */
+/* Reads the command line, calls `act`, and returns its exit status. */
 int steer_command(const struct usage *u, int argc, char **argv,
                   int (*act)(struct steer *t));
 
@@ -85,16 +103,23 @@ int steer_command(const struct usage *u, int argc, char **argv,
 
 /* Connects to the process that the first operand names, and gets its crawls. */
 int steer_connect(struct steer *t);
+/* The same, or opens the crawl if nobody runs it. End it by steer_let_go. */
+int steer_connect_or_hold(struct steer *t);
+/* Closes a crawl that was opened, and says how many of its URLs wait for a
+ * resume, which are `what`: "queued" or "due"; `n` NULL: all that are queued.
+ * Returns `code`, or if that is EXIT_DONE the exit status of the close. */
+int steer_let_go(struct steer *t, const char *what, const uint64_t *n,
+                 int code);
 /* Sets t->crawl to the crawl that --crawl or the directory names, else to the
  * only one that the process runs itself. `served`: the crawl may also be one
  * that the process only serves, and is if the process runs none itself. */
 int steer_choose(struct steer *t, bool served);
-/* Sends one request to the process; *out is a new reference. */
-int steer_ask(struct steer *t, const char *method, const char *path,
-              json_t *body, json_t **out);
-/* Sends POST /v1/crawls/NAME/VERB for the chosen crawl; body NULL: `{}`. */
-int steer_crawl_verb(struct steer *t, const char *verb, json_t *body,
-                     json_t **out);
+/* Asks for `verb`, for the chosen crawl. `in` is borrowed; NULL: `{}`. *out is
+ * a new reference, or NULL. */
+int steer_ask(struct steer *t, enum steer_verb verb, json_t *in, json_t **out);
+/* The same, but leaves the reason of a failure in t->why. */
+MUST_CHECK enum status steer_try(struct steer *t, enum steer_verb verb,
+                                 json_t *in, json_t **out);
 /* Prints "urlweir NAME: WHY"; returns the exit status for `st`. */
 int steer_failed(struct steer *t, enum status st);
 
@@ -105,8 +130,8 @@ int steer_host_key(const struct steer *t, const char *text, struct buf *key);
 const char *steer_crawl_name(const json_t *crawl);
 /* Is it one that its process fetches? */
 bool steer_is_own(const json_t *crawl);
-/* Is the process a `urlweir crawl` or `resume`, which ends when its crawl is
- * stopped? Always false for a URL, where this is not known. */
+/* Is it the only crawl of its process, which ends with it? Always false for a
+ * URL, where this is not known. */
 bool steer_is_alone(const struct steer *t);
 /* Appends the name that people know the crawl by, escaped: DIR, or its name in
  * a service. */

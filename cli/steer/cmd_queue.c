@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_block.c - `urlweir block`, `delay` and `limit`: settings of one host.
+ * cmd_queue.c - `urlweir block`, `delay` and `limit`: settings of one host.
  *
  * A crawl of ours queues by host, so a host may be written as people write it,
  * or as a URL. Clients choose the keys of a frontier that is only served, so
- * these go unchanged. `block` also works on a crawl that nobody runs: the block
- * is in force when a resume starts.
+ * these go unchanged.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +13,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
-#include "cli/run/crawl_run.h"
-#include "cli/run/stopped_crawl.h"
+#include "cli/steer/steer.h"
 #include "config/quantity.h"
 
 #define HOST_MOST 4096
@@ -65,9 +62,9 @@ const struct usage delay_usage = {
     .name = "delay",
     .synopsis = "delay DIR|URL|kafka://HOST/NAME HOST TIME|default "
                 "[--crawl NAME]",
-    .about = "Sets how long a running crawl or service waits between two "
-             "requests to a host; `default`: as long as for other hosts. This "
-             "is kept over restarts.",
+    .about = "Sets how long a crawl or service waits between two requests to a "
+             "host; `default`: as long as for other hosts. This is kept over "
+             "restarts and works on a stopped crawl too.",
     .table = &plain_table,
     .least = 3,
     .most = 3,
@@ -77,9 +74,11 @@ const struct usage limit_usage = {
     .name = "limit",
     .synopsis = "limit DIR|URL|kafka://HOST/NAME HOST N|none "
                 "[--crawl NAME]",
-    .about = "Limits how many URLs of a host a running crawl or service "
-             "finishes; those already finished count. The others wait until "
-             "the limit is raised or lifted. This is kept over restarts.",
+    .about =
+        "Limits how many URLs of a host a crawl or service finishes; those "
+        "already finished count. The others wait until the limit is "
+        "raised or lifted. This is kept over restarts and works on a "
+        "stopped crawl too.",
     .table = &plain_table,
     .least = 3,
     .most = 3,
@@ -90,7 +89,7 @@ const struct usage limit_usage = {
 
 static int take_host(struct steer *t, const char *text, struct buf *key)
 {
-    if (t->crawl == NULL || steer_is_own(t->crawl))
+    if (steer_is_own(t->crawl))
         return steer_host_key(t, text, key);
     buf_add_str(key, text);
     return EXIT_DONE;
@@ -105,10 +104,7 @@ static void print_result(const struct steer *t, const struct buf *key,
     struct buf line;
 
     buf_init(&line, 65536);
-    if (t->crawl != NULL)
-        steer_add_label(t, t->crawl, &line);
-    else
-        format_terminal(&line, bytes_of_str(t->operands.item[0]));
+    steer_add_label(t, t->crawl, &line);
     buf_add_str(&line, ": ");
     format_terminal(&line, buf_bytes(key));
     buf_addf(&line, " is %s", what);
@@ -116,40 +112,12 @@ static void print_result(const struct steer *t, const struct buf *key,
     buf_fini(&line);
 }
 
-/* Posts {"crawl", "key", NAME: VALUE} and prints the result, `what` for people.
- * Takes ownership of `value`. */
-static int set_queue(struct steer *t, const char *path, const char *name,
-                     json_t *value, struct buf *key, const char *what)
-{
-    json_t *body = json_object(), *answer = NULL;
-    int code;
-
-    json_object_set(body, "crawl", json_object_get(t->crawl, "name"));
-    json_object_set_new(body, "key", json_stringn(buf_str(key), key->len));
-    json_object_set_new(body, name, value);
-    code = steer_ask(t, "POST", path, body, &answer);
-    json_decref(answer);
-    if (code == EXIT_DONE && t->s.json)
-        steer_print(json_incref(body));
-    else if (code == EXIT_DONE)
-        print_result(t, key, what);
-    json_decref(body);
-    return code;
-}
-
 /* Fails if the crawl has no URL of the host: it then has no queue to change. */
-static int check_known(struct steer *t, struct buf *key)
+static int check_known(struct steer *t, json_t *in, const struct buf *key)
 {
     json_t *answer = NULL;
-    struct buf path;
-    int code;
+    int code = steer_ask(t, STEER_COUNT, in, &answer);
 
-    buf_init(&path, 8 * HOST_MOST);
-    buf_add_str(&path, "/v1/stats?crawl=");
-    control_add_encoded(&path, bytes_of_str(steer_crawl_name(t->crawl)));
-    buf_add_str(&path, "&key=");
-    control_add_encoded(&path, buf_bytes(key));
-    code = steer_ask(t, "GET", buf_str(&path), NULL, &answer);
     if (code == EXIT_DONE &&
         json_integer_value(json_object_get(answer, "queues")) == 0) {
         steer_add_label(t, t->crawl, &t->why);
@@ -159,36 +127,52 @@ static int check_known(struct steer *t, struct buf *key)
         code = steer_failed(t, STATUS_NOT_FOUND);
     }
     json_decref(answer);
-    buf_fini(&path);
     return code;
 }
 
-/* Reads the command line, then calls `act`, which stores the host in `key`. */
-static int command(const struct usage *u, int argc, char **argv,
-                   int (*act)(struct steer *t, struct buf *key))
+/* Sends {"crawl", "key", NAME: VALUE} and prints the result, `what` for
+ * people. */
+static int send_value(struct steer *t, enum steer_verb verb, const char *name,
+                      json_t *value, const struct buf *key, const char *what)
 {
-    struct steer t;
+    json_t *in = json_pack("{s:O, s:s#}", "crawl",
+                           json_object_get(t->crawl, "name"), "key",
+                           buf_str(key), (int)key->len),
+           *answer = NULL;
+    int code;
+
+    if (in == NULL)
+        return usage_error(t->usage, "'%s' is not UTF-8", t->operands.item[1]);
+    code = check_known(t, in, key);
+    json_object_set(in, name, value);
+    if (code == EXIT_DONE)
+        code = steer_ask(t, verb, in, &answer);
+    if (code == EXIT_DONE && t->s.json)
+        steer_print(json_incref(in));
+    else if (code == EXIT_DONE)
+        print_result(t, key, what);
+    json_decref(answer);
+    json_decref(in);
+    return code;
+}
+
+/* Takes ownership of `value`. */
+static int set_queue(struct steer *t, enum steer_verb verb, const char *name,
+                     json_t *value, const char *what)
+{
     struct buf key;
-    int code = EXIT_DONE;
+    int code = steer_connect_or_hold(t);
 
-    if (!steer_begin(&t, u, argc, argv, &code))
-        return code;
     buf_init(&key, HOST_MOST);
-    code = act(&t, &key);
-    buf_fini(&key);
-    steer_end(&t);
-    return code;
-}
-
-static int find_queue(struct steer *t, struct buf *key)
-{
-    int code = steer_connect(t);
-
     if (code == EXIT_DONE)
         code = steer_choose(t, true);
     if (code == EXIT_DONE)
-        code = take_host(t, t->operands.item[1], key);
-    return code == EXIT_DONE ? check_known(t, key) : code;
+        code = take_host(t, t->operands.item[1], &key);
+    if (code == EXIT_DONE)
+        code = send_value(t, verb, name, value, &key, what);
+    buf_fini(&key);
+    json_decref(value);
+    return steer_let_go(t, NULL, NULL, code);
 }
 
 /* ---- block ---- */
@@ -220,43 +204,10 @@ static int read_until(const struct steer *t, uint64_t *until)
     return EXIT_DONE;
 }
 
-/* Blocks or unblocks a host in a crawl that nobody runs, and prints "DIR: HOST
- * is WHAT". */
-static int block_stopped(struct steer *t, struct buf *key, uint64_t until,
-                         const char *what)
-{
-    const char *dir = t->operands.item[0];
-    struct stopped_crawl *c = NULL;
-    uint64_t left;
-    enum status st, closed;
-    int code = take_host(t, t->operands.item[1], key);
-
-    if (code != EXIT_DONE || !stopped_crawl_open(&c, "block", dir, &code))
-        return code;
-    st = stopped_crawl_block(c, buf_bytes(key), (int64_t)until * 1000);
-    closed = stopped_crawl_close(c, &left);
-    if (st == STATUS_NOT_FOUND) {
-        format_terminal(&t->why, bytes_of_str(dir));
-        buf_add_str(&t->why, " has no URL of ");
-        format_terminal(&t->why, buf_bytes(key));
-        return steer_failed(t, st);
-    }
-    if (st != STATUS_OK || closed != STATUS_OK)
-        return crawl_open_failed(st != STATUS_OK ? st : closed, dir);
-    if (t->s.json)
-        steer_print(json_pack("{s:s, s:o, s:s}", "dir", dir, "key",
-                              json_stringn(buf_str(key), key->len), "is",
-                              what));
-    else
-        print_result(t, key, what);
-    return EXIT_DONE;
-}
-
-static int block(struct steer *t, struct buf *key)
+static int block(struct steer *t)
 {
     char iso[CLOCK_ISO_SIZE], what[64];
     uint64_t until = 0;
-    json_t *moment;
     int code = read_until(t, &until);
 
     if (code != EXIT_DONE)
@@ -264,24 +215,19 @@ static int block(struct steer *t, struct buf *key)
     clock_iso(iso, (int64_t)until * 1000);
     snprintf(what, sizeof what,
              until != 0 ? "blocked until %.19sZ" : "blocked no longer", iso);
-    if (control_place_is_stopped(t->operands.item[0]))
-        return block_stopped(t, key, until, what);
-    code = find_queue(t, key);
-    if (code != EXIT_DONE)
-        return code;
-    moment = until != 0 ? json_sprintf("%.19sZ", iso) : json_null();
-    return set_queue(t, "/v1/queues/block", "until", moment, key, what);
+    return set_queue(t, STEER_BLOCK, "until",
+                     until != 0 ? json_sprintf("%.19sZ", iso) : json_null(),
+                     what);
 }
 
 /* ---- delay ---- */
 
-static int delay(struct steer *t, struct buf *key)
+static int delay(struct steer *t)
 {
     const char *text = t->operands.item[2];
     bool standard = strcmp(text, "default") == 0;
     char what[80];
     int64_t ms = 0;
-    int code;
 
     if (!standard && quantity_time(bytes_of_str(text), &ms) != STATUS_OK)
         return usage_error(t->usage,
@@ -292,25 +238,21 @@ static int delay(struct steer *t, struct buf *key)
              (double)ms / 1000.0);
     if (standard)
         snprintf(what, sizeof what, "asked with the same delay as other hosts");
-    code = find_queue(t, key);
-    if (code != EXIT_DONE)
-        return code;
-    return set_queue(t, "/v1/queues/delay", "delay_seconds",
+    return set_queue(t, STEER_DELAY, "delay_seconds",
                      standard         ? json_null()
                      : ms % 1000 == 0 ? json_integer(ms / 1000)
                                       : json_real((double)ms / 1000.0),
-                     key, what);
+                     what);
 }
 
 /* ---- limit ---- */
 
-static int limit(struct steer *t, struct buf *key)
+static int limit(struct steer *t)
 {
     const char *text = t->operands.item[2];
     bool none = strcmp(text, "none") == 0;
     char what[80];
     int64_t n = 0;
-    int code;
 
     if (!none && (quantity_count(bytes_of_str(text), &n) != STATUS_OK ||
                   n < 1 || n > UINT32_MAX))
@@ -322,24 +264,20 @@ static int limit(struct steer *t, struct buf *key)
              n == 1 ? "" : "s");
     if (none)
         snprintf(what, sizeof what, "limited no longer");
-    code = find_queue(t, key);
-    if (code != EXIT_DONE)
-        return code;
-    return set_queue(t, "/v1/queues/limit", "limit", json_integer(n), key,
-                     what);
+    return set_queue(t, STEER_LIMIT, "limit", json_integer(n), what);
 }
 
 int cmd_block(int argc, char **argv)
 {
-    return command(&block_usage, argc, argv, block);
+    return steer_command(&block_usage, argc, argv, block);
 }
 
 int cmd_delay(int argc, char **argv)
 {
-    return command(&delay_usage, argc, argv, delay);
+    return steer_command(&delay_usage, argc, argv, delay);
 }
 
 int cmd_limit(int argc, char **argv)
 {
-    return command(&limit_usage, argc, argv, limit);
+    return steer_command(&limit_usage, argc, argv, limit);
 }

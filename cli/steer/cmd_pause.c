@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
 #include "cli/open_crawl.h"
+#include "cli/steer/steer.h"
 
 #define LOOK_AGAIN (20 * NS_PER_MS)
 
@@ -180,24 +180,23 @@ static int end_of(struct steer *t, json_t **out)
 static int stop_alone(struct steer *t, json_t **out)
 {
     json_t *answer = NULL;
+    enum status st = steer_try(t, STEER_STOP, NULL, &answer);
     int code;
 
-    json_t *empty = json_object();
-    struct buf path;
-    enum status st;
-
-    buf_init(&path, 4096);
-    control_crawl_path(&path, steer_crawl_name(t->crawl), "stop");
-    st = control_client_ask(t->client, "POST", buf_str(&path), empty, &answer,
-                            &t->why);
-    buf_fini(&path);
-    json_decref(empty);
     json_decref(answer);
     if (st != STATUS_OK && st != STATUS_CLOSED)
         return steer_failed(t, st);
     buf_clear(&t->why);
     code = wait_for_lock(t);
     return code == EXIT_DONE ? end_of(t, out) : code;
+}
+
+static enum steer_verb verb_of(const struct steer *t)
+{
+    return t->usage == &pause_usage     ? STEER_PAUSE
+           : t->usage == &unpause_usage ? STEER_UNPAUSE
+           : t->usage == &stop_usage    ? STEER_STOP
+                                        : STEER_RESUME;
 }
 
 static int change(struct steer *t, json_t *done)
@@ -208,7 +207,7 @@ static int change(struct steer *t, json_t *done)
     if (t->usage == &stop_usage && steer_is_alone(t))
         code = stop_alone(t, &after);
     else
-        code = steer_crawl_verb(t, t->usage->name, NULL, &after);
+        code = steer_ask(t, verb_of(t), NULL, &after);
     if (code != EXIT_DONE) {
         json_decref(after);
         return code;

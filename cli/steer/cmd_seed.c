@@ -5,8 +5,7 @@
  * Refuses text that is not a URL before it sends anything of it, as `urlweir
  * crawl` does; the crawl decides on the other seeds, batch by batch. Prints the
  * lines of a batch before it sends the next, so that the output of an
- * interrupted run shows how far it got. If nobody runs the crawl, opens it
- * here; a resume then fetches the seeds.
+ * interrupted run shows how far it got.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +13,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
-#include "cli/run/crawl_run.h"
-#include "cli/run/stopped_crawl.h"
+#include "cli/steer/steer.h"
 #include "job/settings/seeds.h"
 
 #define BATCH_URLS  1000
@@ -53,10 +50,9 @@ const struct usage seed_usage = {
 
 struct seeding {
     struct steer *t;
-    struct stopped_crawl *stopped; /* NULL: it runs; ask it */
-    json_t *urls;                  /* the batch */
+    json_t *urls; /* the batch */
     size_t bytes;
-    struct buf path, line;
+    struct buf line;
     bool any_failed;
     uint64_t known; /* seeds that were known already */
     int code;       /* of a request that failed */
@@ -114,63 +110,26 @@ static enum status refuse(void *ctx, struct bytes text, const char *why)
 
 /* ---- batches ---- */
 
-static enum status ask_crawl(struct seeding *k)
+static enum status send_batch(struct seeding *k)
 {
-    json_t *body = json_pack("{s:O}", "urls", k->urls), *answer = NULL, *one;
+    json_t *body, *answer = NULL, *one;
     size_t i;
 
-    k->code = steer_ask(k->t, "POST", buf_str(&k->path), body, &answer);
+    if (json_array_size(k->urls) == 0)
+        return STATUS_OK;
+    body = json_pack("{s:O}", "urls", k->urls);
+    k->code = steer_ask(k->t, STEER_SEED, body, &answer);
     json_decref(body);
-    if (k->code != EXIT_DONE)
-        return STATUS_IO;
     json_array_foreach(json_object_get(answer, "results"), i, one)
     {
         print_row(k, status_word(one), text_of(one, "url"),
                   text_of(one, "reason"));
     }
     json_decref(answer);
-    return STATUS_OK;
-}
-
-/* Into a crawl that nobody runs. */
-static enum status put_here(struct seeding *k)
-{
-    struct seed seeds[BATCH_URLS];
-    size_t n = json_array_size(k->urls);
-    enum status st;
-
-    for (size_t i = 0; i < n; i++) {
-        const json_t *url = json_array_get(k->urls, i);
-
-        seeds[i] = (struct seed){
-            .text = bytes_of(json_string_value(url), json_string_length(url))};
-    }
-    st = stopped_crawl_seed(k->stopped, seeds, n);
-    if (st != STATUS_OK) {
-        k->code = crawl_open_failed(st, k->t->operands.item[0]);
-        return st;
-    }
-    for (size_t i = 0; i < n; i++)
-        print_row(k,
-                  seeds[i].why != NULL ? "failed"
-                  : seeds[i].fresh     ? "ok"
-                                       : "skipped",
-                  seeds[i].text,
-                  bytes_of_str(seeds[i].why != NULL ? seeds[i].why : ""));
-    return STATUS_OK;
-}
-
-static enum status send_batch(struct seeding *k)
-{
-    enum status st;
-
-    if (json_array_size(k->urls) == 0)
-        return STATUS_OK;
-    st = k->stopped != NULL ? put_here(k) : ask_crawl(k);
     json_array_clear(k->urls);
     k->bytes = 0;
     fflush(stdout);
-    return st;
+    return k->code == EXIT_DONE ? STATUS_OK : STATUS_IO;
 }
 
 static enum status take_seed(void *ctx, struct url *u)
@@ -206,41 +165,6 @@ static int put_seeds(struct steer *t, struct seeding *k)
     return k->any_failed ? EXIT_SEEDS : EXIT_DONE;
 }
 
-/* Finds the crawl that takes the seeds: connects to it, or opens it here if
- * nobody runs it. */
-static int find_crawl(struct seeding *k)
-{
-    const char *where = k->t->operands.item[0];
-    int code = EXIT_DONE;
-
-    if (control_place_is_stopped(where)) {
-        if (!stopped_crawl_open(&k->stopped, "seed", where, &code))
-            return code;
-        return EXIT_DONE;
-    }
-    code = steer_connect(k->t);
-    if (code == EXIT_DONE)
-        code = steer_choose(k->t, false);
-    if (code == EXIT_DONE)
-        control_crawl_path(&k->path, steer_crawl_name(k->t->crawl), "seeds");
-    return code;
-}
-
-static int let_go(struct seeding *k, int code)
-{
-    const char *dir = k->t->operands.item[0];
-    uint64_t left = 0;
-    enum status st;
-
-    if (k->stopped == NULL)
-        return code;
-    st = stopped_crawl_close(k->stopped, &left);
-    if (st != STATUS_OK)
-        return code == EXIT_DONE ? crawl_open_failed(st, dir) : code;
-    stopped_crawl_say_left("seed", dir, "queued", left);
-    return code;
-}
-
 /* A seed that is known is not fetched again, even if it failed. */
 static void offer_retry(struct seeding *k)
 {
@@ -264,14 +188,15 @@ static int add_seeds(struct steer *t)
         return usage_error(t->usage,
                            "no seed: give URLs, or -i FILE with one a line");
     k.urls = json_array();
-    buf_init(&k.path, 4096);
     buf_init(&k.line, (size_t)1 << 20);
-    code = find_crawl(&k);
+    code = steer_connect_or_hold(t);
     if (code == EXIT_DONE)
-        code = let_go(&k, put_seeds(t, &k));
+        code = steer_choose(t, false);
+    if (code == EXIT_DONE)
+        code = put_seeds(t, &k);
+    code = steer_let_go(t, "queued", NULL, code);
     offer_retry(&k);
     buf_fini(&k.line);
-    buf_fini(&k.path);
     json_decref(k.urls);
     return code;
 }
