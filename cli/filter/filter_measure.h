@@ -42,8 +42,6 @@ MUST_CHECK enum status filter_probe_new(struct filter_probe **out,
 void filter_probe_free(struct filter_probe *p); /* NULL is fine */
 MUST_CHECK enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,
                                          double *insert_ns, double *worst_ms);
-double filter_probe_miss(const struct filter_probe *p, uint64_t asked,
-                         uint64_t *maybes);
 struct filter *filter_probe_filter(struct filter_probe *p);
 /* A source of the keys it was filled with; all NULL if it needs none. */
 struct filter_source filter_probe_source(const struct filter_probe *p);

@@ -13,7 +13,7 @@
 
 #include "base/digest.h"
 #include "base/status.h"
-#include "cli/filter/filter_keys.h"
+#include "cli/filter/filter_file.h"
 #include "filter/redis/redis_bloom.h"
 
 struct filter_redis {

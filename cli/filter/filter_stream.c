@@ -16,7 +16,6 @@
 #include "cli/command_line.h"
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_file.h"
-#include "cli/filter/filter_keys.h"
 #include "cli/filter/filter_redis.h"
 #include "frontier/url/url.h"
 
