@@ -8,6 +8,8 @@
  */
 #include "base/histogram.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 
 /* clang-format off */
@@ -57,4 +59,19 @@ uint64_t histogram_count(const struct histogram_stats *s)
     for (unsigned i = 0; i <= HISTOGRAM_BOUNDS; i++)
         n += s->buckets[i];
     return n;
+}
+
+/* ---- how fast a counter grows ---- */
+
+#define SMOOTH_MS 10000.0 /* time constant */
+
+void rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms)
+{
+    double weight, lately;
+
+    if (now < before || ms <= 0)
+        return;
+    weight = *rate > 0 ? 1 - exp(-(double)ms / SMOOTH_MS) : 1;
+    lately = (double)(now - before) * 1000.0 / (double)ms;
+    *rate += (lately - *rate) * weight;
 }

@@ -1,5 +1,5 @@
 /*
- * histogram.h - durations in fixed buckets, for monitoring.
+ * histogram.h - durations in fixed buckets, and rates, for monitoring.
  *
  * One scale for the whole program, 100 us to 60 s in steps of 1, 2.5 and 5, so
  * that histograms of several threads can be added and different ones compared.
@@ -42,5 +42,15 @@ void histogram_note(struct histogram *h, int64_t ns);
 void histogram_add_to(const struct histogram *h, struct histogram_stats *into);
 /* The number of observations. */
 uint64_t histogram_count(const struct histogram_stats *s);
+
+/* ---- how fast a counter grows, over about ten seconds ----
+ *
+ * Rates are smoothed over elapsed time, not over the number of calls, so that
+ * calling more often does not change them. Any thread.
+ */
+
+/* Updates `*rate`, per second and 0 at first, after a counter went from
+ * `before` to `now` in `ms`. Ignores a counter that went backwards. */
+void rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms);
 
 #endif

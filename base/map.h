@@ -1,5 +1,5 @@
 /*
- * map.h - hash map from bytes to pointer.
+ * map.h - hash map from bytes to pointer, and a set of numbers.
  *
  * Keys are copied; the caller owns values. Seeded per process, so outsiders
  * cannot choose keys that collide. One thread at a time.
@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/bytes.h"
 
@@ -31,5 +32,32 @@ size_t map_count(const struct map *m);
 void map_each(const struct map *m,
               bool (*visit)(void *ctx, struct bytes key, void *value),
               void *ctx);
+
+/* ---- a set of 64-bit numbers of which many are neighbours ----
+ *
+ * 64 neighbours share one word, so a dense set takes a quarter of an octet a
+ * number, and one without neighbours 32 octets. It grows up to a ceiling and is
+ * then full: from there on it says that it has every number. That suits a
+ * caller for whom a wrong yes is only a waste. One thread at a time.
+ */
+
+struct number_word {
+    uint64_t block; /* number / 64 + 1; 0: an empty place */
+    uint64_t bits;
+};
+
+struct number_set {
+    struct number_word *words; /* open addressing, at most half full */
+    size_t room, count, most;
+    bool full;
+};
+
+/* `most_octets`: the ceiling. */
+void number_set_init(struct number_set *s, size_t most_octets);
+void number_set_fini(struct number_set *s);
+
+void number_set_add(struct number_set *s, uint64_t n);
+bool number_set_has(const struct number_set *s, uint64_t n);
+size_t number_set_memory(const struct number_set *s);
 
 #endif

@@ -22,7 +22,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "base/thread/latch.h"
 #include "crawler/crawl_impl.h"
 
 /*

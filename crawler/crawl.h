@@ -110,7 +110,7 @@ struct crawl_stats {
     uint64_t bodies;                         /* octets of bodies in memory */
     struct fetch_stats fetches;              /* of this run */
     struct frontier_stats frontier; /* up to a second old, exact at the end */
-    double pages_rate, bytes_rate;  /* per second, see base/rate.h */
+    double pages_rate, bytes_rate;  /* per second, see base/histogram.h */
     struct crawl_standstill standstill;
     bool draining; /* stopping: finishing transfers in flight */
     bool paused;

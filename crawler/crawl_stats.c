@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/rate.h"
+#include "base/histogram.h"
 #include "crawler/crawl_impl.h"
 
 #define STATS_INTERVAL  (100 * NS_PER_MS)

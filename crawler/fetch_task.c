@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/http_time.h"
 #include "base/mem.h"
 #include "crawler/html/links.h"
 #include "crawler/sitemap_lines.h"

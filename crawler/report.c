@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/http_time.h"
 #include "base/mem.h"
 #include "crawler/archive/warc_capture.h"
 #include "crawler/fetch/conditions.h"

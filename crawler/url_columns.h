@@ -9,7 +9,7 @@
 #ifndef URLWEIR_CRAWLER_URL_COLUMNS_H
 #define URLWEIR_CRAWLER_URL_COLUMNS_H
 
-#include "base/columns.h"
+#include "base/record.h"
 #include "storage/url_record.h"
 
 enum row_view_id {

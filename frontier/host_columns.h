@@ -8,7 +8,7 @@
 #ifndef URLWEIR_FRONTIER_HOST_COLUMNS_H
 #define URLWEIR_FRONTIER_HOST_COLUMNS_H
 
-#include "base/columns.h"
+#include "base/record.h"
 
 /* Durations are in milliseconds, -1: absent; times are the wall clock in
  * milliseconds, 0: absent; texts may be empty: absent. */

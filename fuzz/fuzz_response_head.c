@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/http_time.h"
+#include "base/clock.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/fetch/response.h"
 #include "crawler/html/link_header.h"

@@ -14,7 +14,7 @@
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/logger.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 #include "crawler/fetch/netrc.h"
 #include "job/exit_code.h"
 #include "job/settings/seed_login.h"

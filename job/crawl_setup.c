@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 #include "config/config.h"
 #include "crawler/crawl_balance.h"
 #include "crawler/fetch/coding.h"

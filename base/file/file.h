@@ -1,5 +1,6 @@
 /*
- * file.h - replace a file whole or not at all; read one; lock a directory.
+ * file.h - replace a file whole or not at all; read one; lock a directory; note
+ * that a sync failed.
  *
  * A reader of a path written here sees the old content or the new, never a
  * mixture, also after a power cut: the writer fills a sibling file, commit
@@ -8,6 +9,7 @@
 #ifndef URLWEIR_BASE_FILE_FILE_H
 #define URLWEIR_BASE_FILE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,5 +73,28 @@ void file_lock_free(struct file_lock *l);
  * too. Other code in the holder's process must not open that file: closing any
  * descriptor of it ends the lock, see fcntl(2). */
 MUST_CHECK enum status file_lock_holder(const char *path, long *holder);
+
+/* ---- files of which a sync failed ----
+ *
+ * After a failed fsync(2) the kernel may have dropped what it could not write,
+ * and may have marked the pages it kept as clean: reading them back says
+ * nothing about the disk, and the next fsync succeeds. So the error is noted
+ * beside the file, and the next one to open it reads it from the disk again.
+ */
+
+/* Makes PATH-unsynced; a failing disk may refuse that too. */
+void unsynced_note(const char *path);
+/* Handles a failed fsync of `path`: logs `what` and errno, and notes it. Never
+ * returns STATUS_OK. */
+enum status unsynced_failed(const char *what, const char *path);
+bool unsynced_is_noted(const char *path);
+/* If a failed sync is noted: logs that, writes what the kernel still has of the
+ * file as far as possible, and drops its pages, so that the next read comes
+ * from the disk. Does the same for PATH with the suffix `log`, unless NULL. It
+ * opens and closes the files, so this process must hold no fcntl(2) lock on
+ * them. False: nothing is noted. */
+bool unsynced_forget_pages(const char *path, const char *log);
+/* Removes the note: the file was read back and is sound. */
+void unsynced_clear(const char *path);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * sandbox_enter() gives up rights for good, for this thread and those it
  * starts: with Landlock only the named paths can be read or written, seccomp
- * refuses system calls that no part of the program needs (sandbox_seccomp.c has
+ * refuses system calls that no part of the program needs (sandbox.c has
  * the list), and no_new_privs keeps set-user-ID programs from regaining rights.
  * Each part is used if the kernel has it; where a container forbids one, the
  * process goes on without it, and sandbox_text() says so.
@@ -19,6 +19,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* AddressSanitizer's leak check traces its own process from another, and its
+ * reports start a program: seccomp would end both. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANDBOX_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANDBOX_SANITIZED 1
+#endif
+#endif
+
+#ifndef SANDBOX_SANITIZED
+#define SANDBOX_SANITIZED 0
+#endif
 
 enum sandbox_use {
     SANDBOX_READ,   /* a file, or a directory and all below it */
@@ -50,5 +64,15 @@ void sandbox_seal(bool unix_sockets);
 /* "landlock 7, seccomp", "no landlock (Operation not permitted), seccomp", or
  * "off" before sandbox_enter. */
 const char *sandbox_text(void);
+
+/* ---- a process that holds a secret leaves no copy of its memory ----
+ *
+ * Code that reads a token, a TLS key, an authorising header or cookie, or a
+ * proxy's password calls secret_held(). Any thread.
+ */
+
+/* From now on no core is dumped, and other processes of the same user neither
+ * trace this one nor read its memory. Idempotent, and for good. */
+void secret_held(void);
 
 #endif

@@ -29,7 +29,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 #include "base/redis/redis_address.h"
 #include "base/status.h"
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 #include "cluster/cluster_steer.h"
 #include "frontier/reader.h"
 #include "job/settings/settings.h"

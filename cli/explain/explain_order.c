@@ -2,7 +2,7 @@
 /* explain_order.c - the place of an admitted URL in the order of its host. */
 #include "cli/explain/explain_order.h"
 
-#include "base/json_fields.h"
+#include "base/record.h"
 #include "frontier/order.h"
 #include "storage/rows/early_store.h"
 

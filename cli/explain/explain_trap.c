@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/json_fields.h"
+#include "base/record.h"
 #include "frontier/traps/trap_table.h"
 #include "frontier/url/queue_key.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "base/rate.h"
+#include "base/histogram.h"
 #include "cli/report/progress.h"
 #include "crawler/crawl_counters.h"
 

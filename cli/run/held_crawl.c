@@ -10,7 +10,7 @@
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "base/thread/latch.h"
+#include "base/thread/cond.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"

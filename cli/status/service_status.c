@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "base/json_fields.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
 #include "frontier/served/served_reader.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "base/json_fields.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cluster/cluster_stats.h"

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "base/json_fields.h"
+#include "base/record.h"
 #include "cli/command.h"
 #include "cli/run/crawl_run.h"
 #include "cli/secret_args.h"

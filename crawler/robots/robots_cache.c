@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-#include "base/http_time.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "crawler/robots/robots_line.h"

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/file/gunzip.h"
+#include "base/file/unpack.h"
 #include "base/mem.h"
 #include "crawler/charset/charset.h"
 #include "crawler/html/link_values.h"

@@ -5,7 +5,7 @@
  * (sitemaps.org), a text file with one URL a line, RSS 0.9x, 1.0 (RDF) and 2.0,
  * Atom; each of them gzipped or not. Input comes in pieces of any size, memory
  * does not grow with it, and broken input is read as far as possible
- * (xml_scan.h, gunzip.h). Nothing is ever loaded from elsewhere.
+ * (xml_scan.h, unpack.h). Nothing is ever loaded from elsewhere.
  *
  * Entries come in file order. An entry whose location is not an http(s) URL is
  * skipped. Locations in a sitemap or a text file must be absolute; those in a

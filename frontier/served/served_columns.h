@@ -7,7 +7,7 @@
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_COLUMNS_H
 #define URLWEIR_FRONTIER_SERVED_SERVED_COLUMNS_H
 
-#include "base/columns.h"
+#include "base/record.h"
 #include "frontier/url_view.h"
 
 /* Times are the wall clock in milliseconds, 0: absent. */

@@ -17,7 +17,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "base/thread/latch.h"
 #include "job/registry/crawls_impl.h"
 
 #define TICK       (100 * NS_PER_MS)

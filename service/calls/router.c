@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/thread/latch.h"
+#include "base/thread/cond.h"
 #include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_crawl.h"

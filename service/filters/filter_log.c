@@ -20,7 +20,6 @@
 #include "base/buf.h"
 #include "base/fault.h"
 #include "base/file/file.h"
-#include "base/file/unsynced.h"
 #include "base/logger.h"
 #include "base/mem.h"
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/file/gunzip.h"
+#include "base/file/unpack.h"
 
 void grpc_reader_init(struct grpc_reader *r, bool gzip, size_t held_most)
 {

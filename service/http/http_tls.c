@@ -21,7 +21,7 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 
 #define PEM_MOST ((size_t)1 << 20)
 

@@ -14,7 +14,7 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 
 #define FILE_MOST (1u << 20)
 

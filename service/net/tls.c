@@ -14,7 +14,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/process/secret.h"
+#include "base/process/sandbox.h"
 
 /* RFC 9113 appendix A forbids the rest for TLS 1.2. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"

@@ -22,7 +22,6 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/file/file.h"
-#include "base/file/unsynced.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/status.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/file/unsynced.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 

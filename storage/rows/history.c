@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/mem.h"
-#include "base/number_set.h"
 #include "storage/db/db_row.h"
 #include "storage/index/whole_index.h"
 

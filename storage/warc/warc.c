@@ -24,7 +24,6 @@
 #include "base/buf.h"
 #include "base/fault.h"
 #include "base/file/file.h"
-#include "base/file/unsynced.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/warc/warc_record.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file/gunzip.h"
+#include "base/file/unpack.h"
 #include "base/mem.h"
 #include "storage/warc/warc_packer.h"
 

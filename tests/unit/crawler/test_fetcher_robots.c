@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* robots.txt comes before all else (RFC 9309): how a fetcher gets it. */
 
-#include "base/http_time.h"
+#include "base/clock.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 #include "tests/unit/unit.h"
 

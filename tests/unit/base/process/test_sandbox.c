@@ -25,8 +25,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/process/sandbox_impl.h"
-#include "base/process/secret.h"
 #include "tests/unit/unit.h"
 
 /* Two directories: the process may write `in`; `out` belongs to somebody

@@ -9,7 +9,7 @@
 #include "filter/checkpoint.h"
 #include "tests/unit/storage/step_fault.h"
 
-#define MANY 5000 /* more than one batch of api_filter.c */
+#define MANY 5000 /* more than one batch of api_sets.c */
 
 static struct scratch dir;
 static char path[128];

@@ -92,7 +92,7 @@ TEST(an_abandoned_rebuild_ends_by_itself)
 
 /* Promise (Seen check and store): the layouts of a filter in Redis: the bits
  * of a filter in memory; MurmurHash3 as other programs set it. See also
- * `murmur3/published_vectors_are_met`,
+ * `redis_bits/published_vectors_are_met`,
  * `redis_bits/another_implementation_finds_the_same_offsets`,
  * `redis_bits/another_implementation_finds_the_same_32_bit_offsets`,
  * `redis_bloom/a_bitmap_of_others_is_read_and_written`. */

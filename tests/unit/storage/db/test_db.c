@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "base/file/unsynced.h"
+#include "base/file/file.h"
 #include "tests/unit/storage/scratch.h"
 
 static const struct db_options options = {.checkpoint_bytes = 64 << 10};

@@ -4,7 +4,7 @@
  * fetches stay, the newest whole one, and those that they name, with their
  * links; weeks of refreshes take no more disk and memory than the first one;
  * kills, restarts and other N at any time; rows that --jsonl has not written
- * yet stay. See also `exact_set`, `number_set`, `make sim`. */
+ * yet stay. See also `exact_set`, `map`, `make sim`. */
 #include "storage/rows/history.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/file/unsynced.h"
+#include "base/file/file.h"
 #include "storage/warc/warc.h"
 #include "tests/unit/storage/scratch.h"
 

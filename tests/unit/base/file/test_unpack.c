@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "base/file/gunzip.h"
+#include "base/file/unpack.h"
 #include "tests/unit/unit.h"
 
 static enum status collect(void *ctx, struct bytes octets)
