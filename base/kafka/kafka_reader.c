@@ -220,6 +220,8 @@ enum status kafka_reader_read_all(
         }
         st = st == STATUS_NOT_FOUND ? STATUS_OK : st;
     }
+    if (st == STATUS_OK)
+        buf_clear(why); /* what a silence was like that is over */
     return st;
 }
 

@@ -110,6 +110,20 @@ TEST(all_are_visited_unless_the_visitor_ends_it)
                      STATUS_LIMIT);
 }
 
+TEST(a_silence_that_is_over_is_no_reason)
+{
+    int n = 0;
+
+    write_numbers(0, 2);
+    ck_assert_int_eq(rd_kafka_mock_broker_set_rtt(mock.cluster, 1, 300),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    ck_ok(kafka_reader_open(&reader, &mock.at, "t", 0, KAFKA_BEGINNING, &why));
+    ck_ok(kafka_reader_read_all(reader, KAFKA_END_COMMITTED, WAIT_MS, count, &n,
+                                &why));
+    ck_assert_int_eq(n, 2);
+    ck_assert_str_eq(buf_str(&why), "");
+}
+
 /* Messages that were deleted are lost, which has to be known. */
 TEST(an_offset_that_is_not_there_is_refused)
 {
