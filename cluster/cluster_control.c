@@ -322,7 +322,7 @@ struct permits *cluster_control_permits(struct cluster_control *c)
 bool cluster_control_is_over(const struct cluster_control *c)
 {
     uint64_t sent = c->seeds, received = 0;
-    bool idle = true;
+    bool idle = !c->paused;
 
     for (uint32_t i = 0; i < c->count; i++) {
         idle &= c->shards[i].known && c->shards[i].idle;

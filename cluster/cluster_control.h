@@ -79,7 +79,8 @@ bool cluster_control_is_paused(const struct cluster_control *c);
 /* Rises whenever the settings change. */
 uint64_t cluster_control_version(const struct cluster_control *c);
 struct permits *cluster_control_permits(struct cluster_control *c);
-/* Is every shard idle, with nothing on its way between them? */
+/* Is every shard idle, with nothing on its way between them, and no person who
+ * has paused it, as for a command that gives it more to do? */
 bool cluster_control_is_over(const struct cluster_control *c);
 
 /* The key and the value of a shard's record. */

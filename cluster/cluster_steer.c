@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_sender.h"
+#include "cluster/cluster_stats.h"
 #include "cluster/cluster_topics.h"
 #include "config/config.h"
 #include "job/settings/cluster_settings.h"
@@ -148,14 +149,23 @@ static enum status send_settings(struct asking *k)
     return st;
 }
 
+static enum status send_pause(struct asking *k, bool paused)
+{
+    const struct shard_report all = cluster_stats_sum(k->all);
+
+    k->stands =
+        json_pack("{s:s, s:s, s:I, s:I}", "kind", "own", "state",
+                  paused ? "paused" : "stopped", "pages", (json_int_t)all.pages,
+                  "queued", (json_int_t)all.queued);
+    return send_record(k, "paused", bytes_of_str(paused ? "1" : "0"));
+}
+
 static enum status send_what_stays(struct asking *k)
 {
     if (strcmp(k->c->method, "PATCH") == 0)
         return send_settings(k);
-    if (path_ends(k, "/pause"))
-        return send_record(k, "paused", bytes_of_str("1"));
-    if (path_ends(k, "/unpause"))
-        return send_record(k, "paused", bytes_of_str("0"));
+    if (path_ends(k, "/pause") || path_ends(k, "/unpause"))
+        return send_pause(k, path_ends(k, "/pause"));
     return STATUS_OK;
 }
 

@@ -28,7 +28,7 @@ struct cluster_command {
 /* Performs the command in all shards, and merges their answers: numbers are
  * added up, lists of results joined, all else is that of the first. A shard
  * that knows no such host or crawl does not count if another one does.
- * Settings can be changed while no worker runs. Statuses as of
+ * Settings can be changed, and the crawl paused, while no worker runs. Statuses as of
  * control_client_ask; STATUS_AGAIN: no worker that has shard N answered in
  * time. */
 MUST_CHECK enum status cluster_steer_ask(const struct kafka_access *a,

@@ -94,6 +94,14 @@ TEST(it_is_over_when_all_are_idle_and_nothing_is_on_its_way)
     kafka_mock_commit(producer);
     while (!cluster_control_is_over(control))
         ck_ok(cluster_control_poll(control, &why));
+    put("paused", "1"); /* a person is about to give it more to do */
+    kafka_mock_commit(producer);
+    while (cluster_control_is_over(control))
+        ck_ok(cluster_control_poll(control, &why));
+    put("paused", "0");
+    kafka_mock_commit(producer);
+    while (!cluster_control_is_over(control))
+        ck_ok(cluster_control_poll(control, &why));
     put("seeds/5", "1"); /* a person's */
     kafka_mock_commit(producer);
     while (cluster_control_is_over(control))
