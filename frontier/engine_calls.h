@@ -121,17 +121,24 @@ struct failed_retry {
 
 /* How far a pass over all done URLs has come, first over those with a date. */
 struct refresh_walk {
-    bool begun, second; /* part */
+    bool begun, searched, second; /* parts that have begun, or are over */
+    uint64_t searched_upto;       /* for lost records */
     struct refresh_row at;
     uint64_t below;      /* fetch rows before this one are still to come */
     unsigned char *seen; /* a bit for each id up to `ids` */
     uint64_t ids;
 };
 
+struct page_record; /* storage/rows/page_store.h */
+
 struct refresh_request {
     struct bytes host; /* queue key; empty: of all hosts */
     bool (*wants)(const void *ctx, struct bytes url); /* NULL: every URL */
     const void *ctx;
+    /* Only URLs whose last fetch has lost its record; rows no longer name one
+     * that is lost. NULL: that does not matter. */
+    bool (*is_lost)(void *records, const struct page_record *r);
+    void *records;
     bool now;       /* else not sooner than refresh_rules.min_ms after its last
                        fetch */
     uint64_t dated; /* URLs that got a date, or an earlier one, so far */

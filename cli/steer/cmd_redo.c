@@ -35,6 +35,10 @@ static const struct option_spec refresh_specs[] = {
      .section = "When",
      .help = "at once; default: at once, but no URL sooner than the crawl's "
              "--refresh-min after its last fetch"},
+    {.name = "lost-archives", .type = OPTION_FLAG, STEER_AT(lost_archives),
+     .section = "Which URLs",
+     .help = "only those whose WARC record is not in the crawl's directory, "
+             "or refers to one that is not; these are asked for in full"},
     STEER_CRAWL_ROW,
     STEER_ROWS,
 };
@@ -60,7 +64,7 @@ const struct usage retry_usage = {
 const struct usage refresh_usage = {
     .name = "refresh",
     .synopsis = "refresh DIR|URL [--host HOST] [--match REGEX] [--now] "
-                "[--crawl NAME]",
+                "[--lost-archives] [--crawl NAME]",
     .about = "Makes URLs that were fetched due again. Each is fetched once "
              "more; a crawl that has ended does so when it is resumed. What "
              "is due already, under way or waiting for another try stays as "
@@ -141,6 +145,8 @@ static int refresh(struct steer *t)
     json_t *in = json_pack("{s:b}", "now", (int)t->s.now);
     int code = add_host(t, in);
 
+    if (t->s.lost_archives)
+        json_object_set_new(in, "lost_archives", json_true());
     if (t->s.match != NULL)
         json_object_set_new(in, "match", json_string(t->s.match));
     if (code == EXIT_DONE)

@@ -29,7 +29,7 @@ struct steer_settings {
     bool insecure, json;
     int64_t timeout_ms;
     /* of some commands */
-    bool all, off, now;
+    bool all, off, now, lost_archives;
     char *input, *until, *host, *match;
     struct option_list reasons;
     int64_t for_ms; /* 0: not given */

@@ -285,14 +285,18 @@ static int64_t asked_date(const struct redating *d, int64_t at_ms)
     return d->asked->now || least < d->wall_ms ? d->wall_ms : least;
 }
 
-static enum status is_asked(struct redating *d, uint64_t url, bool *yes)
+/* `seq`: its last fetch. */
+static enum status is_asked(struct redating *d, uint64_t url, uint64_t seq,
+                            bool *yes)
 {
     int64_t found_at;
-    enum status st;
+    enum status st = STATUS_OK;
 
     *yes = true;
-    if (d->asked == NULL || d->asked->wants == NULL)
-        return STATUS_OK;
+    if (d->asked != NULL && d->asked->is_lost != NULL)
+        st = page_store_is_lost(d->f->pages, seq, yes);
+    if (st != STATUS_OK || !*yes || d->asked == NULL || d->asked->wants == NULL)
+        return st;
     st = frontier_store_get_url(d->f->store, url, &d->f->text, &found_at);
     *yes = st == STATUS_OK &&
            d->asked->wants(d->asked->ctx, buf_bytes(&d->f->text));
@@ -321,7 +325,7 @@ static enum status redate(struct redating *d, const struct refresh_row *row)
     struct refresh_row to = *row;
     struct url_row url;
     bool yes;
-    enum status st = is_asked(d, row->url, &yes);
+    enum status st = is_asked(d, row->url, row->seq, &yes);
 
     (void)meet(d->w, row->url);
     if (st != STATUS_OK || !yes || row->tries > 0 ||
@@ -423,7 +427,7 @@ static enum status date(struct redating *d, const struct final_fetch *last)
     if (st == STATUS_OK)
         st = frontier_refresh_replaced(f, &row, &replaced);
     if (st == STATUS_OK)
-        st = is_asked(d, last->url, &yes);
+        st = is_asked(d, last->url, last->seq, &yes);
     if (st != STATUS_OK || !yes || replaced || to.due_ms == 0)
         return st;
     d->changed++;
@@ -447,6 +451,13 @@ static enum status second_part(struct redating *d, size_t most, bool *over)
 
 /* ---- a step ---- */
 
+static enum status lose_records(struct redating *d, size_t most)
+{
+    return page_store_lose_records(d->f->pages, &d->w->searched_upto, most,
+                                   d->asked->is_lost, d->asked->records,
+                                   &d->w->searched);
+}
+
 static enum status step(struct redating *d, size_t most, int64_t now,
                         bool *over)
 {
@@ -459,7 +470,10 @@ static enum status step(struct redating *d, size_t most, int64_t now,
         w->ids = frontier_store_last_id(d->f->store);
         w->seen = xcalloc(w->ids / 8 + 1, 1);
         w->at = (struct refresh_row){.queue = d->queue};
+        w->searched = d->asked == NULL || d->asked->is_lost == NULL;
     }
+    if (st == STATUS_OK && !w->searched)
+        return lose_records(d, most);
     if (st == STATUS_OK && !w->second)
         return first_part(d, most);
     if (st == STATUS_OK && d->asked == NULL && d->f->o.refresh.every_ms == 0)

@@ -19,6 +19,7 @@
 #include "frontier/outcome.h"
 #include "frontier/url/url_pattern.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
+#include "job/lost_records.h"
 #include "job/seed_sink.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
@@ -221,9 +222,16 @@ enum status crawl_job_refresh(struct crawl_job *m, json_t *in, json_t **out,
 {
     const struct bytes match = text_of(in, "match");
     struct refresh_task t = {.task = {.run = refresh_slice, .durable = true}};
+    const bool lost = json_is_true(json_object_get(in, "lost_archives"));
     struct url_pattern *pattern = NULL;
+    struct lost_records *records = NULL;
     enum status st = STATUS_OK;
 
+    if (lost && !m->settings.warc) {
+        buf_add_str(why, "--lost-archives: the crawl writes no WARC files "
+                         "(--warc)");
+        return STATUS_ARG;
+    }
     if (match.len > 0) {
         buf_add_str(why, "--match: ");
         st = url_pattern_new(&pattern, match, why);
@@ -231,15 +239,20 @@ enum status crawl_job_refresh(struct crawl_job *m, json_t *in, json_t **out,
     if (st != STATUS_OK)
         return STATUS_ARG;
     buf_clear(why);
+    if (lost)
+        records = lost_records_new(m->settings.output);
     t.q = (struct refresh_request){.host = text_of(in, "host"),
                                    .wants = pattern != NULL ? is_match : NULL,
                                    .ctx = pattern,
+                                   .is_lost = lost ? lost_records_have : NULL,
+                                   .records = records,
                                    .now = json_is_true(
                                        json_object_get(in, "now"))};
     st = perform_slices(m, &t.task, &t.over, why);
     if (st == STATUS_OK)
         *out = json_pack("{s:I}", "dated", (json_int_t)t.q.dated);
     free(t.q.walk.seen);
+    lost_records_free(records);
     url_pattern_free(pattern);
     return st;
 }

@@ -266,11 +266,12 @@ static void ask_retry(struct http_request *r)
 static void ask_refresh(struct http_request *r)
 {
     struct bytes host = bytes_of("", 0), match = bytes_of("", 0);
-    bool now = false;
+    bool now = false, lost = false;
     const struct http_member members[] = {
         {.name = "host", .type = HTTP_TEXT, .to = &host},
         {.name = "match", .type = HTTP_TEXT, .to = &match},
         {.name = "now", .type = HTTP_FLAG, .to = &now},
+        {.name = "lost_archives", .type = HTTP_FLAG, .to = &lost},
     };
 
     if (http_members(r, r->in, -1, members, COUNT(members)))

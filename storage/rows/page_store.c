@@ -15,6 +15,9 @@
 #include "storage/rows/fetch_columns.h"
 #include "storage/rows/page_store_impl.h"
 
+/* A row whose record is lost keeps what else it said of it. */
+#define RECORD_LOST(row) row ".warc IS NULL AND " row ".warc_length > 0"
+
 /* ---- opening ---- */
 
 static enum status prepare(struct page_store *s)
@@ -42,6 +45,15 @@ static enum status prepare(struct page_store *s)
         {&s->newest, "SELECT seq FROM newest WHERE url = ?"},
         {&s->set_newest, "INSERT OR REPLACE INTO newest VALUES(?, ?)"},
         {&s->drop_newest, "DELETE FROM newest WHERE url = ?"},
+        {&s->record,
+         "SELECT f.seq, f.warc, f.warc_offset,"
+         " ifnull(" RECORD_LOST(
+             "s") ", 0)"
+                  " FROM fetch f LEFT JOIN fetch s ON s.seq = f.same"
+                  " WHERE f.seq > ? ORDER BY f.seq LIMIT 1"},
+        {&s->lose, "UPDATE fetch SET warc = NULL WHERE seq = ?"},
+        {&s->is_lost, "SELECT 1 FROM fetch f WHERE seq = ?"
+                      " AND " RECORD_LOST("f")},
     };
 
     return db_prepare_all(s->d, all, sizeof all / sizeof *all);
@@ -120,6 +132,9 @@ void page_store_close(struct page_store *s)
     sqlite3_finalize(s->newest);
     sqlite3_finalize(s->set_newest);
     sqlite3_finalize(s->drop_newest);
+    sqlite3_finalize(s->record);
+    sqlite3_finalize(s->lose);
+    sqlite3_finalize(s->is_lost);
     robots_store_close(s->robots);
     string_table_close(s->words);
     body_index_close(s->bodies);
@@ -347,6 +362,60 @@ enum status page_store_past(struct page_store *s, uint64_t seq,
     }
     sqlite3_reset(s->past);
     return st;
+}
+
+/* ---- records that are lost ---- */
+
+static enum status lose_next(struct page_store *s, uint64_t *upto,
+                             bool (*is_lost)(void *ctx,
+                                             const struct page_record *r),
+                             void *ctx)
+{
+    struct db_row r = db_row(s->record);
+    bool lost = false;
+    enum status st;
+
+    sqlite3_bind_int64(s->record, 1, (int64_t)*upto);
+    st = db_step(s->d, s->record);
+    if (st == STATUS_OK) {
+        const struct page_record record = {
+            .seq = *upto = db_row_count(&r, 0, DB_ID_MOST),
+            .file = string_table_column(s->words, s->record, 1),
+            .offset = db_row_count(&r, 2, DB_TOTAL_MOST),
+            .of_lost = db_row_flag(&r, 3)};
+
+        st = db_row_check(&r, "fetch");
+        lost = st == STATUS_OK && record.file.len > 0 && is_lost(ctx, &record);
+    }
+    sqlite3_reset(s->record);
+    if (!lost)
+        return st;
+    sqlite3_bind_int64(s->lose, 1, (int64_t)*upto);
+    return db_run(s->d, s->lose);
+}
+
+enum status page_store_lose_records(
+    struct page_store *s, uint64_t *upto, size_t most,
+    bool (*is_lost)(void *ctx, const struct page_record *r), void *ctx,
+    bool *over)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < most; i++)
+        st = lose_next(s, upto, is_lost, ctx);
+    *over = st == STATUS_NOT_FOUND;
+    return *over ? STATUS_OK : st;
+}
+
+enum status page_store_is_lost(struct page_store *s, uint64_t seq, bool *lost)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->is_lost, 1, (int64_t)seq);
+    st = db_step(s->d, s->is_lost);
+    sqlite3_reset(s->is_lost);
+    *lost = st == STATUS_OK;
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
 static enum status noted_newest(struct page_store *s, uint64_t url,

@@ -174,6 +174,22 @@ MUST_CHECK enum status page_store_newest(struct page_store *s, uint64_t url,
 MUST_CHECK enum status page_store_note_newest(struct page_store *s,
                                               const struct fetch_row *row,
                                               uint64_t seq);
+/* Where the WARC record of a row is; no file: it has none. */
+struct page_record {
+    uint64_t seq;
+    struct bytes file;
+    uint64_t offset;
+    bool of_lost; /* that of the first row with its body is lost */
+};
+/* Inside a transaction: the next rows after *upto, `most` of them, no longer
+ * name a record that `is_lost`. *upto rises; *over: there are no more rows. */
+MUST_CHECK enum status page_store_lose_records(
+    struct page_store *s, uint64_t *upto, size_t most,
+    bool (*is_lost)(void *ctx, const struct page_record *r), void *ctx,
+    bool *over);
+/* Did row `seq` have a record that is lost? */
+MUST_CHECK enum status page_store_is_lost(struct page_store *s, uint64_t seq,
+                                          bool *lost);
 /* The id of the URL of row `seq`; 0 if there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
 /* Checks that the index is consistent and names rows that have the bodies;

@@ -27,6 +27,7 @@ struct page_store {
     struct robots_store *robots;
     sqlite3_stmt *add, *has, *first, *past, *finals, *redirect;
     sqlite3_stmt *newest, *set_newest, *drop_newest;
+    sqlite3_stmt *record, *lose, *is_lost;
 };
 
 static inline bool page_has_body(struct digest d)

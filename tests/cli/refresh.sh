@@ -7,6 +7,9 @@
 #   dates; new pages and refreshes share a host; a missing page is asked twice
 #   more, then gone; a run that ends when idle tries again first what failed.
 #   See also `make sim`, `frontier_refresh`.
+# Promise (Archives): pages whose WARC record is lost are fetched again, in full,
+#   and no others (refresh --lost-archives). See also
+#   `tests/support/cluster_shards.py`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -139,3 +142,50 @@ rows fetches url
 [ "$(wc -l <got)" = 29 ] || fail "not every fetch: $(cat got)"
 exits 0 "$URLWEIR" audit rows --json
 [ "$(json fetched <out)" = 8 ] || fail "$(cat out)"
+
+# ---- --lost-archives: pages whose record is gone -------------------------------------
+
+# Records of some 40 kB, so that each page has a file of its own; q.html and r.html are
+# the same, so the record of the later one has no body.
+rm -rf web
+mkdir web
+for i in p1 p2 p3 q r; do
+    echo "<a href=/$i.html>$i</a>" >>web/index.html
+    [ $i = r ] || head -c 30000 /dev/urandom | base64 >web/$i.html
+done
+cp web/q.html web/r.html
+
+# of PAGE: the file that has its last record.
+of() {
+    exits 0 "$URLWEIR" export arch --what fetches
+    python3 -c 'import json, sys
+print([r["warc_file"] for r in map(json.loads, open("out")) if r["url"] == sys.argv[1]][-1])' "$seed$1"
+}
+# shellcheck disable=SC2086
+crawl arch $once --warc --warc-size 16K --concurrency 1
+ended 0
+exits 0 "$URLWEIR" refresh arch --lost-archives --now
+says out '0 URLs made due again'
+rm "arch/$(of p2.html)" "arch/$(of q.html)"
+exits 6 "$URLWEIR" verify arch
+exits 0 "$URLWEIR" refresh arch --lost-archives --now --match p3
+says out '0 URLs made due again'
+exits 0 "$URLWEIR" verify arch # rows name no record that is not there
+exits 0 "$URLWEIR" refresh arch --lost-archives --now --json
+says out '{"dated":3}'
+mark
+exits 0 "$URLWEIR" resume arch --progress none
+since_mark asked
+[ "$(awk '{ print $7 }' asked | sort | tr '\n' ' ')" = "/p2.html /q.html /r.html " ] ||
+    fail "asked for $(cat asked)"
+for page in p1 p2 p3 q r; do
+    gzip -dc arch/warc/*.warc.gz | grep -aFq "$(sed -n 5p web/$page.html)" ||
+        fail "no record has the body of $page"
+done
+exits 0 "$URLWEIR" verify arch
+exits 0 "$URLWEIR" refresh arch --lost-archives --now
+says out '0 URLs made due again'
+# shellcheck disable=SC2086
+crawl plain $once
+exits 1 "$URLWEIR" refresh plain --lost-archives
+says err '--lost-archives: the crawl writes no WARC files'

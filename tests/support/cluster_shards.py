@@ -243,6 +243,50 @@ def lose_worker(where):
     crawl.finish(killed=(0,), repeats=IN_FLIGHT)
 
 
+def lose_archives(where):
+    """One of two is lost with its WARC files; the pages that were in them are fetched
+    again, in full, and all others are not."""
+    crawl = Crawl(where, pages=30, slow=0.15)  # so that it lasts
+    crawl.own = lambda n: ["--warc", "--warc-size", "16K"]
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.4)
+    crawl.kill(0, lose=True)
+    wait_for(lambda: len({s["worker"] for s in say(crawl, "status")["shards"]}) == 1,
+             "the other to take all shards over")
+    lost = say(crawl, "refresh", "--lost-archives", "--now")["dated"]
+    if lost < 0.2 * len(crawl.web.truth()):
+        raise Failure(f"{lost} records are lost")
+    crawl.end(0, killed=(0,))
+    crawl.judge(lost + IN_FLIGHT)
+    crawl.judge_shards()
+    again = len(crawl.web.pages()) - len(crawl.web.truth())
+    if again < lost:
+        raise Failure(f"{again} pages were fetched again, {lost} were lost")
+    have_records(crawl)
+    shutil.rmtree(crawl.directory(1) + "/shards/2/warc")  # of a crawl that has ended
+    say(crawl, "pause")
+    crawl.resume(1)
+    lost = say(crawl, "refresh", "--lost-archives", "--now")["dated"]
+    say(crawl, "unpause")
+    crawl.end(0, killed=(0,))
+    crawl.judge(again + lost)
+    have_records(crawl)
+    crawl.web.close()
+
+
+def have_records(crawl):
+    """Each page has a record in the WARC files of worker 1."""
+    for shard in range(SHARDS):
+        where = f"{crawl.directory(1)}/shards/{shard}"
+        run("verify", where)
+        rows = map(json.loads, run("export", where, "--what", "fetches").splitlines())
+        last = {row["url"]: row["warc_file"] for row in rows}
+        without = [url for url, name in last.items() if not name]
+        if without:
+            raise Failure(f"without a record: {without}")
+
+
 def lose_all(where):
     """All are lost with their disks; another goes on."""
     crawl = Crawl(where)
@@ -720,6 +764,7 @@ def children(pid):
 
 
 if __name__ == "__main__":
-    scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_all, kill_often,
+    scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_archives, lose_all,
+                   kill_often,
                    pause_worker, kill_shard, paused, stopped, changed, hosts,
                    limited, quota, secrets, lines, watched, moved, since, anywhere], DIR, sys.argv[4:])

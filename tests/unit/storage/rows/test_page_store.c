@@ -71,6 +71,50 @@ TEST(words_without_end_do_not_grow_the_table_without_end)
     done(&p);
 }
 
+/* ---- records that are lost ---- */
+
+#define LOST "warc/lost.warc.gz"
+
+static bool is_lost(void *ctx, const struct page_record *r)
+{
+    ++*(unsigned *)ctx;
+    return bytes_is(r->file, LOST) || r->of_lost;
+}
+
+/* Five rows: without a record, lost, referring to that, here, here. */
+TEST(a_lost_record_is_told_from_none_and_from_one_that_is_here)
+{
+    static const char *const files[] = {"", LOST, "warc/a", "warc/b", "warc/b"};
+    const bool lost[] = {false, true, true, false, false};
+    struct pages p = make();
+    uint64_t seq, upto = 0;
+    unsigned judged = 0;
+    bool over = false, yes;
+
+    ck_ok(page_store_watch_bodies(p.s, UINT64_C(1) << 18));
+    ck_ok(db_begin(p.d));
+    for (uint64_t i = 0; i < 5; i++) {
+        struct fetch_row row = {.url = i + 1,
+                                .warc_file = bytes_of_str(files[i]),
+                                .warc_length = i > 0 ? 9 : 0,
+                                .body_digest = {1, i == 2 ? 2 : i + 1}};
+
+        ck_ok(page_store_add(p.s, &row, &seq));
+    }
+    while (!over)
+        ck_ok(page_store_lose_records(p.s, &upto, 2, is_lost, &judged, &over));
+    ck_assert_uint_eq(judged, 4);
+    upto = 0;
+    ck_ok(page_store_lose_records(p.s, &upto, 9, is_lost, &judged, &over));
+    ck_assert_uint_eq(judged, 6); /* those that are here */
+    ck_ok(db_commit(p.d));
+    for (uint64_t i = 0; i < 5; i++) {
+        ck_ok(page_store_is_lost(p.s, i + 1, &yes));
+        ck_assert(yes == lost[i]);
+    }
+    done(&p);
+}
+
 /* ---- bodies ---- */
 
 #define MEMORY (UINT64_C(1) << 18)
