@@ -525,9 +525,8 @@ static void act_crawl(struct person *p, struct sim_act *a)
 void person_cluster(struct person *p, struct sim_act *a)
 {
     /* What a cluster refuses, or a shard ends by. */
-    static const enum person_setting alone[] = {SET_QUOTA,  SET_QUEUE_KEY,
-                                                SET_JSONL,  SET_TIME,
-                                                SET_WARC,   SET_REFRESH,
+    static const enum person_setting alone[] = {SET_QUEUE_KEY, SET_JSONL,
+                                                SET_TIME, SET_WARC,
                                                 SET_COOKIES};
     static const enum person_setting narrow[] = {SET_SCOPE,      SET_PER_HOST,
                                                  SET_PER_DOMAIN, SET_INCLUDE,
@@ -537,11 +536,15 @@ void person_cluster(struct person *p, struct sim_act *a)
 
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)
         p->kept[0].choice[alone[i]] = 0;
+    if (!dice_chance(&p->dice, 60))
+        p->kept[0].choice[SET_REFRESH] = 0;
     /* Mostly much is found, and far away. */
     for (size_t i = 0;
          i < sizeof narrow / sizeof narrow[0] && dice_chance(&p->dice, 85); i++)
         p->kept[0].choice[narrow[i]] = narrow[i] == SET_SCOPE;
-    p->kept[0].choice[SET_LIMIT] = 0;
+    p->kept[0].choice[SET_LIMIT] = p->kept[0].choice[SET_QUOTA] = 0;
+    if (dice_chance(&p->dice, 10))
+        p->kept[0].choice[SET_QUOTA] = (uint8_t)(1 + dice_below(&p->dice, 2));
     if (dice_chance(&p->dice, 15))
         p->kept[0].choice[SET_LIMIT] = (uint8_t)(2 + dice_below(&p->dice, 2));
     /* Much is found, and longer ways first, through other shards. */

@@ -158,7 +158,10 @@ struct sim_act {
 
     /* what came of it, said by the caller */
     unsigned life;              /* as in the log of requests */
-    bool many_lives;            /* all that are in the log are of this act */
+    unsigned shards;            /* all that are in the log are of this act, by
+                                   processes of so many; 0: of one machine */
+    int64_t again_ms;           /* of shards: when some ran again last after
+                                   none did; as passed_ms */
     int64_t began_ms, ended_ms; /* as passed_ms there */
     int64_t began_at_ms;        /* by the web's clock */
     int64_t jumped_ms;          /* as in the log, when it began */

@@ -83,6 +83,11 @@ static void PRINTF_LIKE(2, 3) wrong(struct play *p, const char *fmt, ...)
     p->r->good = false;
 }
 
+static int64_t passed(void)
+{
+    return world->passed_ns / NS_PER_MS;
+}
+
 /* ---- machines ---- */
 
 static void start(struct play *p, struct machine *m, const struct life_order *o)
@@ -90,6 +95,8 @@ static void start(struct play *p, struct machine *m, const struct life_order *o)
     struct buf words;
 
     buf_init(&words, WHY_MOST);
+    if (!crowd_any_alive())
+        p->act.again_ms = passed();
     m->worker = crowd_start(o);
     m->stops = false;
     p->starts++;
@@ -132,10 +139,16 @@ static struct machine *one_that_runs(struct play *p)
     return NULL;
 }
 
+static bool refreshes(const struct play *p)
+{
+    return !person_says(&p->act.settings, SET_REFRESH, "off");
+}
+
 /* Takes part, as well as it can. */
 static void take_part(struct play *p, struct machine *m)
 {
     struct life_order o = {.kill_at = 0};
+    unsigned n = 0;
 
     if (!brokers_have("docs.control", "shards")) {
         if (one_that_runs(p) == NULL)
@@ -143,15 +156,17 @@ static void take_part(struct play *p, struct machine *m)
         return;
     }
     if (m->dir[0] != '\0') {
-        o.words[0] = "resume";
-        o.words[1] = m->dir;
+        o.words[n++] = "resume";
+        o.words[n++] = m->dir;
     } else {
         take_new_dir(p, m);
-        o.words[0] = "join";
-        o.words[1] = URL;
-        o.words[2] = "-o";
-        o.words[3] = m->dir;
+        o.words[n++] = "join";
+        o.words[n++] = URL;
+        o.words[n++] = "-o";
+        o.words[n++] = m->dir;
     }
+    if (refreshes(p))
+        o.words[n++] = "--until-idle";
     start(p, m, &o);
 }
 
@@ -185,34 +200,73 @@ static void note_end(struct play *p, struct machine *m)
 
 /* ---- commands ---- */
 
-static int64_t passed(void)
+/* The words after the crawl's URL; NULL: none. `steer`: what the truth has to
+ * know of it. */
+static void give(struct play *p, const char *command,
+                 const char *const words[3], struct sim_steer steer, bool kept)
 {
-    return world->passed_ns / NS_PER_MS;
-}
-
-static void give_command(struct play *p, const char *command, const char *word,
-                         enum steer_verb verb)
-{
-    struct life_order o = {.words = {command, URL, word}};
+    struct life_order o = {
+        .words = {command, URL, words[0], words[1],
+                  words[0] != NULL && words[1] != NULL ? words[2] : NULL}};
     struct steering *s = &p->act.steering;
-    bool kept =
-        verb == STEER_SEED || verb == STEER_RETRY || verb == STEER_REFRESH;
+    enum steer_verb verb = steer.verb;
 
     if (p->command.life != 0 || (kept && s->count == STEERS))
         return;
     p->command = (struct command){.verb = verb};
     if (kept) {
         p->command.kept = &s->at[s->count++];
-        *p->command.kept =
-            (struct sim_steer){.verb = verb,
-                               .what = verb == STEER_SEED ? word : "",
-                               .asked_ms = passed()};
+        *p->command.kept = steer;
+        p->command.kept->asked_ms = passed();
     }
     if (verb == STEER_UNPAUSE)
         p->paused_ms = 0;
     p->command.life = crowd_start(&o);
-    TELL("process %u: urlweir %s %s", p->command.life, command,
-         word != NULL ? word : "");
+    TELL("process %u: urlweir %s %s %s %s", p->command.life, command,
+         words[0] != NULL ? words[0] : "", words[1] != NULL ? words[1] : "",
+         words[2] != NULL ? words[2] : "");
+}
+
+static void give_command(struct play *p, const char *command, const char *word,
+                         enum steer_verb verb)
+{
+    give(p, command, (const char *const[3]){word},
+         (struct sim_steer){.verb = verb,
+                            .what = verb == STEER_SEED ? word : ""},
+         verb == STEER_SEED || verb == STEER_RETRY || verb == STEER_REFRESH);
+}
+
+static void throw_host_command(struct play *p)
+{
+    static const char *const seconds[] = {"1", "3", "8"};
+    static const char *const urls[] = {"1", "2", "4"};
+    const struct plan *plan = sim_web_plan(world_web);
+    const char *host =
+        plan->origins[dice_below(&p->d, (unsigned)plan->origin_count)].name;
+    unsigned n = dice_below(&p->d, 3);
+
+    switch (dice_below(&p->d, 4)) {
+    case 0:
+        give(p, "delay", (const char *const[3]){host, seconds[n]},
+             (struct sim_steer){.verb = STEER_DELAY,
+                                .what = host,
+                                .number = 1000 * atoi(seconds[n])},
+             true);
+        break;
+    case 1:
+        give(p, "limit", (const char *const[3]){host, urls[n]},
+             (struct sim_steer){.verb = STEER_LIMIT,
+                                .what = host,
+                                .number = atoi(urls[n])},
+             true);
+        break;
+    default:
+        give(p, "block", (const char *const[3]){host, "--for", "10m"},
+             (struct sim_steer){.verb = STEER_BLOCK,
+                                .what = host,
+                                .number = 600000},
+             true);
+    }
 }
 
 /* Whoever runs may hear of it at any time from now on, or not. */
@@ -236,7 +290,11 @@ static void throw_command(struct play *p)
 
     if (!brokers_have("docs.control", "shards"))
         return;
-    switch (dice_below(&p->d, 7)) {
+    switch (dice_below(&p->d, 9)) {
+    case 7:
+    case 8:
+        throw_host_command(p);
+        break;
     case 0:
         give_command(p, p->paused_ms > 0 ? "unpause" : "pause", NULL,
                      p->paused_ms > 0 ? STEER_UNPAUSE : STEER_PAUSE);
@@ -415,7 +473,7 @@ static void act(struct play *p)
     struct machine *m = one_that_runs(p), *rests = one_that_rests(p);
     struct life_order o;
 
-    switch (dice_below(&p->d, 15)) {
+    switch (dice_below(&p->d, 16)) {
     case 0:
     case 1:
     case 2:
@@ -436,6 +494,7 @@ static void act(struct play *p)
         return;
     case 5:
     case 6:
+    case 15:
         throw_command(p);
         return;
     default:
@@ -597,7 +656,8 @@ static bool restore(struct play *p, const char *dir, unsigned shard)
     int64_t for_ever = INT64_MAX;
     struct life_order o = {.words = {"shard", dir, NULL, p->shards_text}};
     const struct crowd_member *c, *owner = owner_of(shard);
-    bool gave_up = p->last_exit == EXIT_LIMIT ||
+    /* Of dates some may just have come. */
+    bool gave_up = refreshes(p) || p->last_exit == EXIT_LIMIT ||
                    (owner != NULL && owner->exit_status == EXIT_LIMIT);
     size_t before = world->log.count;
     char number[12], descriptor[12];
@@ -608,6 +668,8 @@ static bool restore(struct play *p, const char *dir, unsigned shard)
     snprintf(descriptor, sizeof descriptor, "%d", fd);
     o.words[2] = number;
     o.words[4] = descriptor;
+    if (refreshes(p))
+        o.words[5] = "until-idle=true";
     p->ended = true;
     c = crowd_member(crowd_start(&o));
     while (!c->ended && world->log.count == before && turn(p, SCHEDULER_NEVER))
@@ -679,7 +741,8 @@ static void judge_end(struct play *p)
     brokers_silence(0, false);
     dir = join_late(p);
     /* The worker ends what has no more pages left, not the shard. */
-    p->goes_on = !person_is_default(&p->act.settings, SET_LIMIT);
+    p->goes_on = !person_is_default(&p->act.settings, SET_LIMIT) ||
+                 !person_is_default(&p->act.settings, SET_QUOTA);
     for (unsigned n = 0; p->r->good && n < p->shards; n++)
         add_rows(p, n, dir, &all);
     acts[0].exit_status = p->last_exit;
@@ -707,7 +770,7 @@ void shards_play(uint64_t seed, struct play_result *r)
     brokers_begin();
     crowd_begin(dice_of(seed, "crowd"));
     person_cluster(person, &p->act);
-    p->act.many_lives = true;
+    p->act.shards = p->shards;
     p->act.began_at_ms = world_web_ms();
     crawl(p, &p->m[0]);
     for (unsigned n = dice_below(&p->d, MACHINES); n > 0; n--)

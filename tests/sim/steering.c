@@ -74,25 +74,37 @@ static void tell_done(struct frontier_call *c)
     scheduler_wake(c->ctx, true);
 }
 
-static bool ask_frontier(const struct sim_steer *s, enum frontier_verb verb,
-                         struct frontier_setting value)
+/* About a host. `counts`: of FRONTIER_STATS, else NULL. */
+static enum status call_frontier(enum frontier_verb verb, const char *host,
+                                 struct frontier_setting value,
+                                 struct url_counts *counts)
 {
     struct frontier_call c;
-    bool over = false, done;
+    bool over = false;
     enum status st;
 
     frontier_call_init(&c, verb, tell_done, &over);
-    c.in.key = bytes_of_str(s->what);
-    c.in.setting = value;
+    c.in.key = bytes_of_str(host);
+    if (counts == NULL)
+        c.in.setting = value;
     st = call_crawl_submit(registry, bytes_of_str(CRAWL_ID), &c);
     while (st == STATUS_OK && !over)
         (void)scheduler_wait(&over, SCHEDULER_NEVER);
     if (st == STATUS_OK)
         st = c.status;
-    done = st == STATUS_OK;
-    TELL("said: %s", status_text(st));
+    if (counts != NULL)
+        *counts = c.counts;
     frontier_call_fini(&c);
-    return done;
+    return st;
+}
+
+static bool ask_frontier(const struct sim_steer *s, enum frontier_verb verb,
+                         struct frontier_setting value)
+{
+    enum status st = call_frontier(verb, s->what, value, NULL);
+
+    TELL("said: %s", status_text(st));
+    return st == STATUS_OK;
 }
 
 static bool ask(struct sim_steer *s)
@@ -135,6 +147,72 @@ static bool ask(struct sim_steer *s)
     return false;
 }
 
+/* A setting of a host, as the handlers of service/http read it. */
+static enum status set_host(json_t *in, enum frontier_verb verb)
+{
+    const char *host = json_string_value(json_object_get(in, "key"));
+    const char *until = json_string_value(json_object_get(in, "until"));
+    json_t *seconds = json_object_get(in, "delay_seconds");
+    uint64_t delay_ms = (uint64_t)(json_number_value(seconds) * 1000 + 0.5);
+    struct frontier_setting value = {.standard = json_is_null(seconds)};
+    int64_t at = 0;
+
+    if (until != NULL && clock_parse_iso(bytes_of_str(until), &at) != STATUS_OK)
+        return STATUS_ARG;
+    if (verb == FRONTIER_BLOCK_QUEUE) {
+        value.value = (uint64_t)at / 1000;
+    } else if (verb == FRONTIER_SET_DELAY) {
+        value.value = delay_ms / 1000;
+        value.ms = (uint16_t)(delay_ms % 1000);
+    } else {
+        value.value =
+            (uint64_t)json_integer_value(json_object_get(in, "limit"));
+    }
+    return call_frontier(verb, host, value, NULL);
+}
+
+static enum status count_host(const char *url, json_t **out)
+{
+    const char *host = strstr(url, "key=");
+    struct url_counts n = {0};
+    enum status st = call_frontier(FRONTIER_STATS, host + strlen("key="),
+                                   (struct frontier_setting){0}, &n);
+
+    if (st == STATUS_OK)
+        *out = json_pack("{s:I}", "queues", (json_int_t)n.queues);
+    return st;
+}
+
+/* STATUS_NOT_FOUND: it is not about a host. */
+static enum status answer_for_host(const struct crowd_request *r, json_t *in,
+                                   json_t **out)
+{
+    static const struct {
+        const char *end;
+        enum frontier_verb verb;
+    } verbs[] = {{"/v1/queues/block", FRONTIER_BLOCK_QUEUE},
+                 {"/v1/queues/delay", FRONTIER_SET_DELAY},
+                 {"/v1/queues/limit", FRONTIER_SET_LIMIT}};
+
+    if (strstr(r->url, "/v1/stats?") != NULL)
+        return count_host(r->url, out);
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (bytes_ends_with(bytes_of_str(r->url), verbs[i].end)) {
+            enum status st = set_host(in, verbs[i].verb);
+
+            if (st == STATUS_OK)
+                *out = json_object();
+            return st;
+        }
+    return STATUS_NOT_FOUND;
+}
+
+static bool is_about_host(const struct crowd_request *r)
+{
+    return strstr(r->url, "/v1/stats?") != NULL ||
+           strstr(r->url, "/v1/queues/") != NULL;
+}
+
 void steering_answer(struct crowd_request *r)
 {
     static const struct {
@@ -155,7 +233,8 @@ void steering_answer(struct crowd_request *r)
             c.verb = verbs[i].verb;
     c.in = json_loads(r->body, 0, NULL);
     if (steering_enter() != NULL) {
-        st = crawls_perform(registry, &c);
+        st = is_about_host(r) ? answer_for_host(r, c.in, &c.out)
+                              : crawls_perform(registry, &c);
         steering_leave();
     }
     TELL("%s %s %s: %s %s", r->method, r->url, r->body, status_text(st), c.why);

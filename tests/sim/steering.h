@@ -43,7 +43,7 @@ struct sim_steer {
     bool done;        /* it was said to be done */
 };
 
-#define STEERS 4
+#define STEERS 8
 /* Those of an act, in order of time. */
 struct steering {
     struct sim_steer at[STEERS];

@@ -62,7 +62,7 @@ static bool may_repeat(const struct truth *t, const struct truth_crawl *c,
     bool failed = n->last_whole->status >= 400;
 
     if (truth_may_be_lost(first, n->last_whole) &&
-        (n->last_act != c->run_number || first->many_lives))
+        (n->last_act != c->run_number || first->shards > 0))
         return true;
     for (size_t i = n->last_act; i <= c->run_number; i++) {
         const struct sim_act *a = &t->acts[i];
@@ -339,6 +339,21 @@ static bool was_kept_out(const struct truth *t, const struct truth_crawl *c,
     return false;
 }
 
+/* When the last run began, by the web's clock: of shards, when all that ran
+ * before had ended. */
+static int64_t began_at_ms(const struct sim_act *run)
+{
+    return run->began_at_ms +
+           (run->shards > 0 ? run->again_ms - run->began_ms : 0);
+}
+
+static bool was_asked_since(const struct truth_crawl *c,
+                            const struct truth_node *n)
+{
+    return c->run->shards > 0 ? n->last->passed_ms >= c->run->again_ms
+                              : n->last_asked_act == c->run_number;
+}
+
 void truth_judge_due(struct truth *t, const struct truth_crawl *c)
 {
     const struct person_settings *s = &c->run->settings;
@@ -352,15 +367,14 @@ void truth_judge_due(struct truth *t, const struct truth_crawl *c)
 
         if (c->blocked[truth_origin(t, i)] || n->last == NULL ||
             n->last != n->last_whole || n->last->status != 200 ||
-            n->last_asked_act == c->run_number ||
-            n->last->jumped_ms != c->run->jumped_ms ||
+            was_asked_since(c, n) || n->last->jumped_ms != c->run->jumped_ms ||
             c->run->faults.jump_ms != 0)
             continue;
         (void)truth_node_of(t, n->last, &s2);
         if (s2.state != NULL && s2.state->form == FORM_HTML &&
             !s2.state->noindex && s2.state->size == 0 &&
             person_is_default(s, SET_MIME) &&
-            n->last->at_ms + interval + MINUTE_MS < c->run->began_at_ms &&
+            n->last->at_ms + interval + MINUTE_MS < began_at_ms(c->run) &&
             truth_surely_in_scope(t, c, s, i, false) &&
             !was_kept_out(t, c, n) && person_is_default(s, SET_DEPTH) &&
             !truth_has_excuse(t, c, i))

@@ -9,10 +9,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "frontier/url/shard.h"
 #include "tests/sim/truth_impl.h"
 
 /* A response is counted so long after its end. */
 #define COUNTED_MS 1000
+/* A page that may be fetched is asked for so much later at most: its robots.txt
+ * may come first. */
+#define DECIDED_MS 25000
 /* No run has a reason to last so long. */
 #define LONG_MS (INT64_C(2) * 24 * 3600 * 1000)
 
@@ -91,7 +95,7 @@ static int64_t octets(const struct truth *t, const struct sim_act *run,
         const struct sim_log_entry *e = &t->log->at[i];
         struct plan_sight s;
 
-        if ((e->life == run->life || run->many_lives) &&
+        if ((e->life == run->life || run->shards > 0) &&
             e->end == SIM_LOG_WHOLE && e->ended_ms + COUNTED_MS <= by_ms &&
             !truth_may_be_lost(run, e) && truth_node_of(t, e, &s) >= 0)
             sum += (int64_t)e->octets;
@@ -159,7 +163,8 @@ void truth_judge_limits(struct truth *t, const struct truth_crawl *c,
         judge_pages(t, c, e, SET_PER_DOMAIN, "per-domain",
                     truth_origin(t, node), true);
     }
-    if (quota > 0 && c->octets + octets(t, c->run, e->passed_ms) > quota)
+    if (quota > 0 && c->run->shards == 0 &&
+        c->octets + octets(t, c->run, e->passed_ms) > quota)
         truth_say(t, "asked %s%s after %" PRId64 " octets, with --quota",
                   e->host, e->target,
                   c->octets + octets(t, c->run, e->passed_ms));
@@ -185,6 +190,51 @@ static void judge_sum(struct truth *t, struct truth_crawl *c,
         truth_say(t, "%" PRId64 " pages, with --limit %" PRId64, sum, c->limit);
 }
 
+static uint32_t shard_of(const struct sim_log_entry *e, unsigned shards)
+{
+    return shard_of_host(bytes_of_str(e->host), shards);
+}
+
+/* Octets that a shard had surely stored when it last decided to ask for a
+ * page. */
+static int64_t octets_of_shard(const struct truth *t, const struct sim_act *run,
+                               uint32_t shard)
+{
+    int64_t sum = 0, last_ms = 0;
+    struct plan_sight s;
+
+    for (size_t i = t->log->count; last_ms == 0 && i > 0; i--) {
+        const struct sim_log_entry *e = &t->log->at[i - 1];
+
+        if (shard_of(e, run->shards) == shard && truth_node_of(t, e, &s) >= 0)
+            last_ms = e->passed_ms;
+    }
+    for (size_t i = 0; i < t->log->count; i++) {
+        const struct sim_log_entry *e = &t->log->at[i];
+
+        if (shard_of(e, run->shards) == shard && e->end == SIM_LOG_WHOLE &&
+            e->ended_ms + COUNTED_MS + DECIDED_MS <= last_ms &&
+            !truth_may_be_lost(run, e) && truth_node_of(t, e, &s) >= 0)
+            sum += (int64_t)e->octets;
+    }
+    return sum;
+}
+
+/* Each shard asks only for what is within its part, and all parts together are
+ * the quota at most. */
+static void judge_shards(struct truth *t, const struct sim_act *run)
+{
+    int64_t quota = person_number(&run->settings, SET_QUOTA), sum = 0;
+
+    for (uint32_t i = 0; i < run->shards; i++)
+        sum += octets_of_shard(t, run, i);
+    if (quota > 0 && sum > quota)
+        truth_say(t,
+                  "shards asked for more after %" PRId64
+                  " octets, with --quota %" PRId64,
+                  sum, quota);
+}
+
 void truth_judge_run(struct truth *t, struct truth_crawl *c,
                      const struct sim_act *run)
 {
@@ -206,6 +256,7 @@ void truth_judge_run(struct truth *t, struct truth_crawl *c,
         truth_say(t, "a run has not ended after %d days",
                   (int)((run->ended_ms - run->began_ms) / (24 * 3600 * 1000)));
     judge_sum(t, c, run);
+    judge_shards(t, run);
     if (run->end == END_BY_ITSELF)
         truth_judge_due(t, c);
     c->octets += octets(t, run, run->ended_ms + COUNTED_MS);

@@ -39,7 +39,7 @@ static int pace_key(const struct truth *t, const struct person_settings *s,
 const struct sim_act *truth_act_of_life(const struct truth *t, unsigned life)
 {
     for (size_t i = 0; i < t->act_count; i++)
-        if (t->acts[i].life == life || t->acts[i].many_lives)
+        if (t->acts[i].life == life || t->acts[i].shards > 0)
             return &t->acts[i];
     return NULL;
 }
@@ -178,7 +178,7 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
     const struct sim_act *told;
 
     /* Nobody of another shard knows when a host may be asked. */
-    if (!reached(e) || (c->run->many_lives && s->what == PLAN_ROBOTS_TXT &&
+    if (!reached(e) || (c->run->shards > 0 && s->what == PLAN_ROBOTS_TXT &&
                         strcmp(e->target, "/robots.txt") != 0))
         return;
     if (alone && p->last != NULL &&

@@ -504,7 +504,7 @@ void truth_replay_act(struct truth *t, size_t number)
     spread(c);
     c->is_kept = c->is_kept || (is_begun(a) && !a->fault_hit);
     for (size_t i = 0; i < t->log->count; i++)
-        if (t->log->at[i].life == a->life || a->many_lives) {
+        if (t->log->at[i].life == a->life || a->shards > 0) {
             steer(t, c, &t->log->at[i], &steered);
             replay_request(t, c, &t->log->at[i]);
             c->is_kept = c->is_kept || !truth_may_be_lost(a, &t->log->at[i]);
