@@ -526,8 +526,7 @@ void person_cluster(struct person *p, struct sim_act *a)
 {
     /* What a cluster refuses, or a shard ends by. */
     static const enum person_setting alone[] = {SET_QUEUE_KEY, SET_JSONL,
-                                                SET_TIME, SET_WARC,
-                                                SET_COOKIES};
+                                                SET_TIME, SET_COOKIES};
     static const enum person_setting narrow[] = {SET_SCOPE,      SET_PER_HOST,
                                                  SET_PER_DOMAIN, SET_INCLUDE,
                                                  SET_MIME,       SET_DEPTH,

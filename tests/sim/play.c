@@ -106,19 +106,22 @@ static int by_name(const void *a, const void *b)
                   ((const struct disk_name *)b)->name);
 }
 
-static void note_warc(struct sim_act *a, const struct inode *dir)
+void play_add_warc(const char *path, bool whole, struct buf *all)
 {
-    struct disk_name *names = calloc(dir->entries.count + 1, sizeof *names);
-    struct buf all;
+    const struct inode *dir = file_at(path);
+    size_t count = dir != NULL ? dir->entries.count : 0;
+    struct disk_name *names = calloc(count + 1, sizeof *names);
 
-    buf_init(&all, WHY_MOST * 64);
-    for (size_t i = 0; i < dir->entries.count; i++)
+    for (size_t i = 0; i < count; i++)
         names[i] = dir->entries.at[i];
-    qsort(names, dir->entries.count, sizeof *names, by_name);
-    for (size_t i = 0; i < dir->entries.count; i++)
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 0; i < count; i++) {
+        const struct disk_octets *o = &names[i].of->now;
+
         if (strstr(names[i].name, ".warc.gz") != NULL)
-            add_content(&all, names[i].of);
-    a->warc = buf_take(&all, &a->warc_len);
+            buf_add(all, o->at,
+                    whole ? truth_whole_records(o->at, o->len) : o->len);
+    }
     free(names);
 }
 
@@ -128,8 +131,8 @@ static void note_files(struct sim_act *a)
     const struct inode *lines =
         file_at(a->dir == 0 ? DISK_ROOT "/" PERSON_LINES "0"
                             : DISK_ROOT "/" PERSON_LINES "1");
-    const struct inode *warc =
-        file_at(a->dir == 0 ? DISK_ROOT "/c0/warc" : DISK_ROOT "/c1/warc");
+    const char *warc =
+        a->dir == 0 ? DISK_ROOT "/c0/warc" : DISK_ROOT "/c1/warc";
     struct buf text;
     size_t len;
 
@@ -138,8 +141,11 @@ static void note_files(struct sim_act *a)
         add_content(&text, lines);
         a->lines = buf_take(&text, &len);
     }
-    if (warc != NULL)
-        note_warc(a, warc);
+    if (file_at(warc) != NULL) {
+        buf_init(&text, WHY_MOST * 64);
+        play_add_warc(warc, false, &text);
+        a->warc = buf_take(&text, &a->warc_len);
+    }
 }
 
 static void note_result(struct sim_act *a, struct life_result *r)

@@ -29,4 +29,9 @@ struct dice;
  * `why` has it. */
 bool play_act(struct sim_act *, struct dice *, struct buf *why);
 
+struct buf;
+/* Adds the WARC files of a directory, in order of their names; of those that end
+ * in a part of a record `whole`: all but that. */
+void play_add_warc(const char *dir, bool whole, struct buf *all);
+
 #endif

@@ -23,4 +23,7 @@
 bool truth_judge(const struct plan *, const struct sim_act *acts, size_t count,
                  const struct sim_log *, struct buf *why);
 
+/* How many octets of a WARC file are whole records. */
+size_t truth_whole_records(const char *at, size_t len);
+
 #endif

@@ -146,30 +146,52 @@ static void take_record(struct truth *t, struct records *r, const char *head)
         r->count[page]++;
 }
 
-/* Each record is a gzip member; one that is cut short is the last. */
+#define HEAD 8192
+
+/* The octets of the record at `at`, a gzip member, and how it begins; 0: it is
+ * cut short. */
+static size_t take_member(const char *at, size_t len, char head[HEAD])
+{
+    char rest[8192];
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)at,
+                  .avail_in = (unsigned)len,
+                  .next_out = (unsigned char *)head,
+                  .avail_out = HEAD - 1};
+    int rc = inflateInit2(&z, 15 + 16);
+
+    memset(head, 0, HEAD);
+    while (rc == Z_OK) {
+        rc = inflate(&z, Z_NO_FLUSH);
+        if (z.avail_out == 0) {
+            z.next_out = (unsigned char *)rest;
+            z.avail_out = sizeof rest;
+        }
+    }
+    (void)inflateEnd(&z);
+    return rc == Z_STREAM_END ? len - z.avail_in : 0;
+}
+
+size_t truth_whole_records(const char *at, size_t len)
+{
+    char *head = malloc(HEAD);
+    size_t whole = 0, more;
+
+    while (whole < len &&
+           (more = take_member(at + whole, len - whole, head)) > 0)
+        whole += more;
+    free(head);
+    return whole;
+}
+
 static void read_records(struct truth *t, const struct sim_act *run,
                          struct records *r)
 {
-    enum { HEAD = 8192 };
-    char *head = malloc(HEAD), rest[8192];
-    z_stream z = {.next_in = (unsigned char *)run->warc,
-                  .avail_in = (unsigned)run->warc_len};
+    char *head = malloc(HEAD);
+    size_t more;
 
-    while (z.avail_in > 0) {
-        int rc = inflateInit2(&z, 15 + 16);
-
-        z.next_out = (unsigned char *)head;
-        z.avail_out = HEAD - 1;
-        memset(head, 0, HEAD);
-        while (rc == Z_OK) {
-            rc = inflate(&z, Z_NO_FLUSH);
-            if (z.avail_out == 0) {
-                z.next_out = (unsigned char *)rest;
-                z.avail_out = sizeof rest;
-            }
-        }
-        (void)inflateEnd(&z);
-        if (rc != Z_STREAM_END) {
+    for (size_t at = 0; at < run->warc_len; at += more) {
+        more = take_member(run->warc + at, run->warc_len - at, head);
+        if (more == 0) {
             truth_say(t, "a WARC file ends in a part of a record");
             break;
         }
