@@ -14,9 +14,8 @@
 
 /* A response is counted so long after its end. */
 #define COUNTED_MS 1000
-/* A page that may be fetched is asked for so much later at most: its robots.txt
- * may come first. */
-#define DECIDED_MS 25000
+/* From a lease of a shard to its request. */
+#define LEASED_MS 2000
 /* No run has a reason to last so long. */
 #define LONG_MS (INT64_C(2) * 24 * 3600 * 1000)
 
@@ -195,6 +194,24 @@ static uint32_t shard_of(const struct sim_log_entry *e, unsigned shards)
     return shard_of_host(bytes_of_str(e->host), shards);
 }
 
+/* When a page was to be asked for: before the robots.txt that it needed. */
+static int64_t decided_ms(const struct truth *t, size_t nth)
+{
+    int64_t ms = t->log->at[nth].passed_ms;
+    struct plan_sight s;
+
+    for (size_t i = nth; i > 0; i--) {
+        const struct sim_log_entry *e = &t->log->at[i - 1];
+
+        if (strcmp(e->host, t->log->at[nth].host) != 0)
+            continue;
+        if (truth_node_of(t, e, &s) != -1)
+            break;
+        ms = e->passed_ms;
+    }
+    return ms;
+}
+
 /* Octets that a shard had surely stored when it last decided to ask for a
  * page. */
 static int64_t octets_of_shard(const struct truth *t, const struct sim_act *run,
@@ -203,17 +220,16 @@ static int64_t octets_of_shard(const struct truth *t, const struct sim_act *run,
     int64_t sum = 0, last_ms = 0;
     struct plan_sight s;
 
-    for (size_t i = t->log->count; last_ms == 0 && i > 0; i--) {
-        const struct sim_log_entry *e = &t->log->at[i - 1];
-
-        if (shard_of(e, run->shards) == shard && truth_node_of(t, e, &s) >= 0)
-            last_ms = e->passed_ms;
-    }
+    for (size_t i = 0; i < t->log->count; i++)
+        if (shard_of(&t->log->at[i], run->shards) == shard &&
+            truth_node_of(t, &t->log->at[i], &s) >= 0 &&
+            decided_ms(t, i) > last_ms)
+            last_ms = decided_ms(t, i);
     for (size_t i = 0; i < t->log->count; i++) {
         const struct sim_log_entry *e = &t->log->at[i];
 
         if (shard_of(e, run->shards) == shard && e->end == SIM_LOG_WHOLE &&
-            e->ended_ms + COUNTED_MS + DECIDED_MS <= last_ms &&
+            e->ended_ms + COUNTED_MS + LEASED_MS <= last_ms &&
             !truth_may_be_lost(run, e) && truth_node_of(t, e, &s) >= 0)
             sum += (int64_t)e->octets;
     }
