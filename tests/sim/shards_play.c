@@ -20,6 +20,7 @@
 #include "tests/sim/person.h"
 #include "tests/sim/play.h"
 #include "tests/sim/scheduler.h"
+#include "tests/sim/trouble.h"
 #include "tests/sim/truth.h"
 #include "tests/sim/world.h"
 
@@ -30,6 +31,7 @@
 #define PAUSED_MS 60000 /* until what was leased before is asked for */
 #define STARTS    60
 #define URL       "kafka://broker/docs"
+#define WAITED    (INT64_C(6) * 3600 * NS_PER_S)
 #define PATIENCE  (INT64_C(3) * 24 * 3600 * NS_PER_S)
 #define WHY_MOST  ((size_t)1 << 20)
 #define ROWS_MOST ((size_t)16 << 20)
@@ -60,6 +62,7 @@ struct play {
     bool ended;        /* what is asked from now on is not judged */
     bool trouble;      /* something befell a machine or a process */
     bool staggered;    /* shards have not begun at one time */
+    int64_t ahead_ms;  /* of the clock, by its jumps */
     int last_exit;     /* of a worker that ended by itself; -1: none */
     char dir_of[DIRS * 4][8]; /* of a worker, by its life */
 };
@@ -475,6 +478,22 @@ static void rest(struct play *p)
     brokers_compact(&p->d);
 }
 
+/* All machines have the same clock. */
+static void jump(struct play *p, int64_t ms)
+{
+    world_jump_clock(ms);
+    p->act.faults.jump_ms = ms;
+    p->ahead_ms += ms;
+}
+
+/* What is to come at its date waits for that, though the clock was set back
+ * since; a person sees it wait, and sets the clock right. */
+static void set_clock_right(struct play *p, int64_t since)
+{
+    if (p->ahead_ms < 0 && world->mono_ns > since + WAITED)
+        jump(p, -p->ahead_ms);
+}
+
 static void act(struct play *p)
 {
     struct machine *m = one_that_runs(p), *rests = one_that_rests(p);
@@ -508,7 +527,10 @@ static void act(struct play *p)
         break;
     }
     p->trouble = true;
-    switch (dice_below(&p->d, 7)) {
+    switch (dice_below(&p->d, 8)) {
+    case 7:
+        jump(p, trouble_jump(&p->d));
+        break;
     case 0:
     case 1:
         if (m != NULL)
@@ -575,7 +597,7 @@ static void play_acts(struct play *p)
 /* Until a run has ended by itself. */
 static void play_to_the_end(struct play *p)
 {
-    int64_t until = world->mono_ns + PATIENCE;
+    int64_t since = world->mono_ns, until = since + PATIENCE;
 
     brokers_lose_commits(0);
     crowd_befall(&(struct life_order){.kill_at = 0});
@@ -586,6 +608,7 @@ static void play_to_the_end(struct play *p)
         if (one_that_runs(p) == NULL && p->last_exit < 0 &&
             p->starts++ < STARTS)
             take_part(p, one_that_rests(p));
+        set_clock_right(p, since);
         if (!turn(p, until))
             break;
     }

@@ -8,8 +8,7 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-/* An hour to weeks, either way. */
-static int64_t throw_jump(struct dice *d)
+int64_t trouble_jump(struct dice *d)
 {
     int64_t by = dice_chance(d, 50) ? dice_between(d, HOUR, DAY)
                                     : dice_between(d, DAY, 40 * DAY);
@@ -39,10 +38,10 @@ void trouble_failure(struct sim_act *a, struct dice *d, unsigned percent)
 void trouble_clock(struct sim_act *a, struct dice *d)
 {
     if (dice_chance(d, 3))
-        a->jump_ms = throw_jump(d);
+        a->jump_ms = trouble_jump(d);
     if (dice_chance(d, 3)) {
         a->faults.jump_after_ms = dice_between(d, 10, 60000);
-        a->faults.jump_ms = throw_jump(d);
+        a->faults.jump_ms = trouble_jump(d);
     }
     if (dice_chance(d, 5)) {
         a->faults.pause_at = dice_nth(d, 12);

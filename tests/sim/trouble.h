@@ -13,6 +13,8 @@ void trouble_failure(struct sim_act *, struct dice *, unsigned percent);
 /* The clock jumps, before the act or meanwhile, or the process is stopped for a
  * while: no failure, and none may come of it. */
 void trouble_clock(struct sim_act *, struct dice *);
+/* By how many ms a clock jumps: an hour to weeks, either way. */
+int64_t trouble_jump(struct dice *);
 /* A short act is killed or cut off at a step, or mostly not. */
 void trouble_cut(struct sim_act *, struct dice *);
 
