@@ -33,7 +33,6 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_ADDRESS] = "address",
     [REASON_MIME] = "mime",
     [REASON_TRAP] = "trap",
-    [REASON_BUDGET] = "budget",
     [REASON_NOINDEX] = "noindex",
     [REASON_SCOPE] = "scope",
     [REASON_DEPTH] = "depth",

@@ -47,9 +47,9 @@ enum outcome_reason {
     /* skipped: after admission */
     REASON_ADDRESS,
     REASON_MIME,
-    REASON_TRAP, /* also a drop: of a family that brings nothing new, see
+    REASON_TRAP,    /* also a drop: of a family that brings nothing new, see
                     trap_table.h */
-    REASON_BUDGET,
+    REASON_CHECKED, /* fetched: it is there, which is all that was asked */
     REASON_NOINDEX,
     REASON_SCOPE, /* scope was narrowed by resume */
     /* drops before admission */
@@ -81,7 +81,6 @@ enum outcome_reason {
                          digest of its last whole response */
     REASON_IMPORTED, /* fetched, redirect, failed or skipped: so another crawler
                         had it, whose state was imported (engine_calls.h) */
-    REASON_CHECKED,  /* fetched: it is there, which is all that was asked */
     REASON_COUNT_
 };
 

@@ -47,7 +47,6 @@ static const struct {
     {"block-exact", ENGINE_REASON(BLOCKLIST)},
     {"traps", ENGINE_REASON(TRAP)},
     {"trap", ENGINE_REASON(TRAP)},
-    {"per-host", ENGINE_REASON(BUDGET)},
     /* URLs of another form; url_forms_note says if they have one. */
     {"drop-params", ENGINE_REASON(URL_FORM)},
     {"drop-tracking", ENGINE_REASON(URL_FORM)},
@@ -227,7 +226,7 @@ enum status settings_note_first(struct engine *e,
     if (st == STATUS_OK)
         st = note_secrets(e, s, &none);
     if (st == STATUS_OK)
-        st = url_forms_note(e, form, NULL, &other);
+        st = url_forms_note(e, form, &other);
     return st == STATUS_OK ? write_note(e, s) : st;
 }
 
@@ -274,7 +273,7 @@ enum status settings_note(struct engine *e, const struct crawl_settings *s,
     if (st != STATUS_OK)
         return st;
     lifted = known ? what_is_lifted(&was, s) : ENGINE_MAY_RETURN;
-    st = url_forms_note(e, form, known ? &was : NULL, &reformed);
+    st = url_forms_note(e, form, &reformed);
     settings_fini(&was);
     if (st != STATUS_OK)
         return st;

@@ -65,25 +65,8 @@ enum status url_forms_read(struct url_form **out,
     return st;
 }
 
-/* The form of a store that an older version wrote, which knew --drop-params
- * alone. */
-static enum status form_before(const struct crawl_settings *was,
-                               struct buf *text)
-{
-    const struct url_form_options o = {
-        .drop = {.names = was->drop_params.item,
-                 .count = was->drop_params.count}};
-    struct url_form *form = NULL;
-    enum status st = url_form_new(&form, &o, text);
-
-    if (st == STATUS_OK)
-        buf_add_bytes(text, url_form_text(form));
-    url_form_free(form);
-    return st;
-}
-
 enum status url_forms_note(struct engine *e, const struct url_form *form,
-                           const struct crawl_settings *was, bool *other)
+                           bool *other)
 {
     struct buf text;
     bool noted;
@@ -93,7 +76,7 @@ enum status url_forms_note(struct engine *e, const struct url_form *form,
     st = e->ops->meta(e, NOTE, &text);
     noted = st == STATUS_OK;
     if (st == STATUS_NOT_FOUND)
-        st = was != NULL ? form_before(was, &text) : STATUS_OK;
+        st = STATUS_OK;
     *other =
         st == STATUS_OK && !bytes_equal(buf_bytes(&text), url_form_text(form));
     if (st == STATUS_OK && (*other || !noted))

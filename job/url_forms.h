@@ -29,11 +29,8 @@ MUST_CHECK enum status url_forms_read(struct url_form **out,
                                       struct reader *r);
 
 /* Notes the form of a crawl. *other: the note was another one, so queued URLs
- * may have a new form. `was`: the settings in force before, which tell the form
- * of a store without a note; NULL if they are not known. */
+ * may have a new form. */
 MUST_CHECK enum status url_forms_note(struct engine *e,
-                                      const struct url_form *form,
-                                      const struct crawl_settings *was,
-                                      bool *other);
+                                      const struct url_form *form, bool *other);
 
 #endif

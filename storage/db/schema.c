@@ -31,7 +31,7 @@
     " WHEN 12 THEN 'timeout' WHEN 13 THEN 'reset' WHEN 14 THEN 'protocol'"     \
     " WHEN 15 THEN 'robots' WHEN 16 THEN 'robots_unreachable'"                 \
     " WHEN 17 THEN 'address' WHEN 18 THEN 'mime' WHEN 19 THEN 'trap'"          \
-    " WHEN 20 THEN 'budget' WHEN 21 THEN 'noindex' WHEN 22 THEN 'scope'"       \
+    " WHEN 20 THEN 'checked' WHEN 21 THEN 'noindex' WHEN 22 THEN 'scope'"      \
     " WHEN 23 THEN 'depth' WHEN 24 THEN 'exclude' WHEN 25 THEN 'include'"      \
     " WHEN 26 THEN 'url_length' WHEN 27 THEN 'nofollow' WHEN 28 THEN 'kind'"   \
     " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
@@ -40,7 +40,7 @@
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
     " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                     \
     " WHEN 40 THEN 'near_dup' WHEN 41 THEN 'unchanged'"                        \
-    " WHEN 42 THEN 'imported' WHEN 43 THEN 'checked' END"
+    " WHEN 42 THEN 'imported' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
 

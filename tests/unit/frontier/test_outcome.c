@@ -65,7 +65,6 @@ static const struct {
     {{OUTCOME_SKIPPED, REASON_ADDRESS, 0}, false, true},
     {{OUTCOME_SKIPPED, REASON_MIME, 200}, false, true},
     {{OUTCOME_SKIPPED, REASON_TRAP, 0}, false, true},
-    {{OUTCOME_SKIPPED, REASON_BUDGET, 0}, false, true},
     {{OUTCOME_SKIPPED, REASON_NOINDEX, 200}, false, true},
     {{OUTCOME_SKIPPED, REASON_NO_SITEMAP, 404}, false, false},
     {{OUTCOME_SKIPPED, REASON_REMOVED, 0}, false, false},
