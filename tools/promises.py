@@ -9,7 +9,8 @@ A mark is a comment that begins with "Promise (AREA): " or, for the eight that
 may never break, "Promise N: ". In a unit suite it stands above its test, or above
 the first #include for the whole suite; in a script or tool, at its head. Other
 tests of the same promise follow in backticks: `suite/test`, `suite`,
-`tests/cli/x.sh`, `make target`. docs/rules.md names tests in the same way.
+`tests/cli/x.sh`, `make target`. docs/rules.md names tests in the same way;
+`suite/prefix_*` is all whose names begin so.
 """
 import glob
 import os
@@ -67,6 +68,8 @@ def exists(name):
     suite, _, test = name.partition("/")
     if suite not in SUITES:
         return False
+    if test.endswith("*"):
+        test = test[:-1] + r"\w+"
     return not test or re.search(r"\bTEST(_[A-Z]+)?\(\s*%s[,)]" % test, read(SUITES[suite]))
 
 

@@ -6,7 +6,7 @@
  *   lines  one line of key=value every ten seconds, later up to every minute:
  *          `auto` means this if stderr is not a terminal
  *   json   one JSON object a line, at the same times and once at the end
- *          (docs/formats/progress.md)
+ *          (docs/formats/counters.md)
  *   none   nothing
  *
  * A process has one at a time, since it has one stderr. One thread updates; any

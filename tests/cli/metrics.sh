@@ -150,14 +150,19 @@ pages=$(sum last urlweir_crawl_response_duration_seconds)
 # ---- the document says what there is -----------------------------------------
 
 $prom_check families last | sort >families
-sed -n '/^| `urlweir_/{
-    s/^| `\([a-z0-9_]*\)` | \([a-z]*\) | \([^|]*\) | .*/\1 \2 \3/
-    s/[`,]//g
-    p
-}' "$TOP/docs/formats/metrics.md" | while read -r name type labels; do
-    # shellcheck disable=SC2086
-    echo "$name $type $(printf '%s\n' ${labels:--} | sort | paste -sd, -)"
-done | grep -vE '^urlweir_(cluster|shard)_' | sort >documented # a worker's: cluster_shards.py
+python3 - "$TOP/docs/formats" <<'END' | sort >documented || fail "cannot read the documents"
+import re, sys
+read = lambda page: open(f"{sys.argv[1]}/{page}.md", encoding="utf-8").read()
+rows = re.findall(r"^\| (`urlweir_[^|]*) \|", read("metrics"), re.M)
+labels = dict(re.findall(r"`(\w+)(?:\{([a-z,]+)\})?`", " ".join(rows)))
+for name in re.findall(r"^\| `\w+` \| [^|]* \| [^|]* \| `(\w+)` \|", read("counters"), re.M):
+    labels.setdefault("urlweir_crawl_" + name, "crawl")
+for name, of in labels.items():
+    kind = "counter" if name.endswith("_total") else \
+        "histogram" if name.endswith("_duration_seconds") else "gauge"
+    if not re.match("urlweir_(cluster|shard)_", name):  # a worker's: cluster_shards.py
+        print(name, kind, ",".join(sorted(of.split(","))) or "-")
+END
 diff documented families || fail "docs/formats/metrics.md and the page (right) differ"
 
 # ---- a crawl without a service: the same, less what it has not ------------------

@@ -591,7 +591,9 @@ def watched(where):
         if sums != [str(got[key])] * 2 or got[key] == 0:
             raise Failure(f"{key}: {sums}, status {got[key]}")
     with open(METRICS, encoding="utf-8") as f:
-        told = set(re.findall(r"^\| `(urlweir_(?:cluster|shard)_\w+)` \| (\w+) \|", f.read(), re.M))
+        rows = re.findall(r"^\| (`urlweir_(?:cluster|shard)_[^|]*) \|", f.read(), re.M)
+    told = {(name, "counter" if name.endswith("_total") else "gauge")
+            for name in re.findall(r"urlweir_\w+", " ".join(rows))}
     shown = {(n, t) for n, (t, _) in page.families.items()
              if n.startswith(("urlweir_cluster_", "urlweir_shard_"))}
     if told != shown:

@@ -3,14 +3,11 @@
  * doc_tables.c - prints the program's tables for its documents.
  *
  * usage: doc_tables counters    Markdown: each counter of a crawl
- *        doc_tables metrics     Markdown: those with a metric family of their
- *                               own
  *        doc_tables sums        the equations between them
  *        doc_tables columns     each column of a URL's row
  *        doc_tables views       the columns of each view of it
  *        doc_tables host-columns, host-views    the same of a host
- *        doc_tables reasons     each reason for which a URL ends or a link is
- *                               dropped, and what brings it back
+ *        doc_tables reasons     each reason that a setting may lift
  *        doc_tables names       NAME KIND METRIC LABEL=VALUE, "-" for none, a
  *                               counter a line
  *
@@ -49,22 +46,6 @@ static void print_counters(void)
     }
 }
 
-static void print_metrics(void)
-{
-    puts("| name | type | labels | meaning |\n|---|---|---|---|");
-    for (size_t i = 0; i < CRAWL_COUNTERS; i++) {
-        const struct crawl_counter *c = &crawl_counters[i];
-
-        if (c->label == NULL)
-            printf("| `urlweir_crawl_%s` | %s | `crawl` | %s%s |\n", c->metric,
-                   strstr(c->metric, "_total") != NULL ? "counter" : "gauge",
-                   c->help,
-                   c->kind == COUNTER_CRAWL ? ", over all runs"
-                   : c->kind == COUNTER_RUN ? ", of this run"
-                                            : "");
-    }
-}
-
 static void print_names(void)
 {
     for (size_t i = 0; i < CRAWL_COUNTERS; i++) {
@@ -86,27 +67,12 @@ static void print_sums(void)
 
 /* ---- columns of a URL ---- */
 
-static bool view_has(const struct column_view *v, size_t column)
+static void print_table(const struct column *table, size_t columns)
 {
-    return memchr(v->columns, (int)column, v->count) != NULL;
-}
-
-static void print_table(const struct column *table, size_t columns,
-                        const struct column_view *views, size_t count)
-{
-    puts("| column | unit | meaning | where |\n|---|---|---|---|");
-    for (size_t i = 0; i < columns; i++) {
-        const char *between = "";
-
-        printf("| `%s` | %s | %s | ", table[i].name, table[i].unit,
+    puts("| column | unit | meaning |\n|---|---|---|");
+    for (size_t i = 0; i < columns; i++)
+        printf("| `%s` | %s | %s |\n", table[i].name, table[i].unit,
                table[i].help);
-        for (size_t v = 0; v < count; v++)
-            if (view_has(&views[v], i)) {
-                printf("%s%s", between, views[v].name);
-                between = ", ";
-            }
-        puts(" |");
-    }
 }
 
 static void print_orders(const struct column_view *views, size_t count)
@@ -122,7 +88,7 @@ static void print_orders(const struct column_view *views, size_t count)
 
 static void print_columns(void)
 {
-    print_table(url_columns, URL_COLUMNS, row_views, ROW_VIEWS);
+    print_table(url_columns, URL_COLUMNS);
 }
 
 static void print_views(void)
@@ -132,7 +98,7 @@ static void print_views(void)
 
 static void print_host_columns(void)
 {
-    print_table(host_columns, HOST_COLUMNS, host_views, HOST_VIEWS);
+    print_table(host_columns, HOST_COLUMNS);
 }
 
 static void print_host_views(void)
@@ -142,7 +108,7 @@ static void print_host_views(void)
 
 static void print_served_columns(void)
 {
-    print_table(served_columns, SERVED_COLUMNS, served_views, SERVED_VIEWS);
+    print_table(served_columns, SERVED_COLUMNS);
 }
 
 static void print_served_views(void)
@@ -150,48 +116,35 @@ static void print_served_views(void)
     print_orders(served_views, SERVED_VIEWS);
 }
 
-/* Its settings, "`--mime`, `--warc`", or a dash. */
-static void print_settings(enum outcome_reason r)
+/* Prints "`--mime`, `--warc`". */
+static void print_settings(const struct buf *text)
 {
     char name[64];
-    struct buf text;
     int n = 0;
 
-    buf_init(&text, 4096);
-    settings_that_lift(r, &text);
-    for (const char *at = buf_str(&text);
-         sscanf(at, "%63[^,]%n", name, &n) == 1; at += n) {
-        printf("%s`%s`", at == buf_str(&text) ? "" : ", ", name);
+    for (const char *at = buf_str(text); sscanf(at, "%63[^,]%n", name, &n) == 1;
+         at += n) {
+        printf("%s`%s`", at == buf_str(text) ? "" : ", ", name);
         n += (int)strspn(at + n, ", ");
     }
-    if (text.len == 0)
-        putchar('-');
-    buf_fini(&text);
-}
-
-static void print_retry(enum outcome_reason r)
-{
-    if (outcome_reason_drops_only(r))
-        printf("-");
-    else if (r != REASON_HTTP && outcome_status_of(r) == OUTCOME_FAILED)
-        printf("yes");
-    else if (r == REASON_HTTP)
-        printf("yes, or `--reason http_404`");
-    else
-        printf("`--reason %s`", outcome_reason_name(r));
 }
 
 static void print_reasons(void)
 {
-    puts("| reason | judged again by `resume` when one of these has changed"
-         " | queued again by `urlweir retry` |\n|---|---|---|");
+    struct buf text;
+
+    puts("| reason | settings |\n|---|---|");
+    buf_init(&text, 4096);
     for (unsigned i = REASON_NONE + 1; i < REASON_COUNT_; i++) {
+        buf_truncate(&text, 0);
+        settings_that_lift((enum outcome_reason)i, &text);
+        if (text.len == 0)
+            continue;
         printf("| `%s` | ", outcome_reason_name((enum outcome_reason)i));
-        print_settings((enum outcome_reason)i);
-        printf(" | ");
-        print_retry((enum outcome_reason)i);
+        print_settings(&text);
         puts(" |");
     }
+    buf_fini(&text);
 }
 
 int main(int argc, char **argv)
@@ -201,7 +154,6 @@ int main(int argc, char **argv)
         void (*print)(void);
     } all[] = {
         {"counters", print_counters},
-        {"metrics", print_metrics},
         {"sums", print_sums},
         {"columns", print_columns},
         {"views", print_views},
@@ -219,7 +171,7 @@ int main(int argc, char **argv)
             return 0;
         }
     fprintf(stderr, "usage: doc_tables "
-                    "counters|metrics|sums|columns|views|served-columns|"
+                    "counters|sums|columns|views|served-columns|"
                     "served-views|host-columns|host-views|reasons|names\n");
     return 2;
 }
