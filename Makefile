@@ -81,7 +81,7 @@ LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
 CHECKPOINTER_SUITES := checkpoint db frontier frontier_disk frontier_fate
 THREAD_SUITES = $(CHECKPOINTER_SUITES) $(shell tools/thread-suites.sh $(DIRS))
 UNIT_OF   = $(wildcard tests/unit/*/test_$1.c tests/unit/*/*/test_$1.c)
-UNIT_SRC := $(filter-out $(if $(NO_KAFKA),%/test_kafka_client.c %/test_kafka_reader.c %/test_kafka_member.c %/test_cluster_control.c),$(sort $(if $(filter tsan,$(MODE)),$(foreach s,$(THREAD_SUITES),$(call UNIT_OF,$s)),$(call UNIT_OF,*))))
+UNIT_SRC := $(filter-out $(if $(NO_KAFKA),%/test_kafka_client.c %/test_kafka_reader.c %/test_kafka_member.c %/test_cluster_control.c %/test_cluster_steer.c),$(sort $(if $(filter tsan,$(MODE)),$(foreach s,$(THREAD_SUITES),$(call UNIT_OF,$s)),$(call UNIT_OF,*))))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
 SUITES   := $(patsubst test_%,%,$(notdir $(UNIT_SRC:.c=)))
 SUPPORT_SRC  := $(wildcard tests/support/*.c)

@@ -68,13 +68,14 @@ void shard_report_write(struct buf *key, struct buf *value, uint32_t shard,
     buf_clear(value);
     buf_addf(key, "shard/%" PRIu32, shard);
     buf_addf(value,
-             "{\"idle\":%s,\"sent\":%" PRIu64 ",\"received\":%" PRIu64
-             ",\"urls\":%" PRIu64 ",\"queued\":%" PRIu64 ",\"pages\":%" PRIu64
-             ",\"failed\":%" PRIu64 ",\"bytes\":%" PRIu64
-             ",\"seeds_failed\":%" PRIu64 ",\"worker\":%s}",
-             r->idle ? "true" : "false", r->sent, r->received, r->urls,
-             r->queued, r->pages, r->failed, r->bytes, r->seeds_failed,
-             text != NULL ? text : "\"\"");
+             "{\"idle\":%s,\"given_up\":%s,\"sent\":%" PRIu64
+             ",\"received\":%" PRIu64 ",\"urls\":%" PRIu64
+             ",\"queued\":%" PRIu64 ",\"pages\":%" PRIu64 ",\"failed\":%" PRIu64
+             ",\"bytes\":%" PRIu64 ",\"seeds_failed\":%" PRIu64
+             ",\"worker\":%s}",
+             r->idle ? "true" : "false", r->given_up ? "true" : "false",
+             r->sent, r->received, r->urls, r->queued, r->pages, r->failed,
+             r->bytes, r->seeds_failed, text != NULL ? text : "\"\"");
     free(text);
     json_decref(worker);
 }
@@ -96,18 +97,18 @@ static void take_report(struct cluster_control *c, uint32_t shard,
     if (!json_is_object(o)) {
         log_warn("a shard's record is not valid", "shard=%" PRIu32, shard);
     } else {
-        *r =
-            (struct shard_report){.known = true,
-                                  .idle =
-                                      json_is_true(json_object_get(o, "idle")),
-                                  .sent = number_of(o, "sent"),
-                                  .received = number_of(o, "received"),
-                                  .urls = number_of(o, "urls"),
-                                  .queued = number_of(o, "queued"),
-                                  .pages = number_of(o, "pages"),
-                                  .failed = number_of(o, "failed"),
-                                  .bytes = number_of(o, "bytes"),
-                                  .seeds_failed = number_of(o, "seeds_failed")};
+        *r = (struct shard_report){
+            .known = true,
+            .idle = json_is_true(json_object_get(o, "idle")),
+            .given_up = json_is_true(json_object_get(o, "given_up")),
+            .sent = number_of(o, "sent"),
+            .received = number_of(o, "received"),
+            .urls = number_of(o, "urls"),
+            .queued = number_of(o, "queued"),
+            .pages = number_of(o, "pages"),
+            .failed = number_of(o, "failed"),
+            .bytes = number_of(o, "bytes"),
+            .seeds_failed = number_of(o, "seeds_failed")};
         if (json_string_length(worker) < sizeof r->worker)
             snprintf(r->worker, sizeof r->worker, "%s",
                      json_is_string(worker) ? json_string_value(worker) : "");

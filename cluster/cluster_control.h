@@ -30,8 +30,9 @@
 
 /* What a shard has done. */
 struct shard_report {
-    bool known;              /* it has said anything */
-    bool idle;               /* nothing is left that it could do */
+    bool known;    /* it has said anything */
+    bool idle;     /* nothing is left that it could do, */
+    bool given_up; /* but for hosts that are not asked again in this run */
     uint64_t sent, received; /* URLs, ever */
     uint64_t urls, queued, pages, failed, bytes, seeds_failed;
     char worker

@@ -54,6 +54,7 @@ struct shard_report cluster_stats_sum(const struct cluster_control *c)
             *(uint64_t *)((char *)&all + shard_figures[i].at) +=
                 shard_figure_value(&shard_figures[i], r);
         all.seeds_failed += r->seeds_failed;
+        all.given_up |= r->given_up;
     }
     return all;
 }

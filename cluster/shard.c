@@ -406,6 +406,7 @@ static void count(struct shard *s, size_t taken)
         e.leased == 0 && e.queued == e.withheld + e.given_up && e.due == 0 &&
         !e.retrying &&
         (e.dated == 0 || e.dates_given_up || s->o.settings->until_idle);
+    s->report.given_up = e.queued > 0 || e.dates_given_up || e.due_given_up;
     s->report.urls = e.urls;
     s->report.queued = e.queued;
     s->report.pages = e.pages;

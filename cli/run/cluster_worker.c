@@ -463,7 +463,7 @@ static int watch(struct worker *w, struct kafka_member *m)
     }
     tell(w, "finished");
     all = cluster_stats_sum(w->all);
-    return all.queued > 0         ? EXIT_LIMIT
+    return all.given_up           ? EXIT_LIMIT
            : all.seeds_failed > 0 ? EXIT_SEEDS
                                   : EXIT_DONE;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/cluster_stats.h"
 #include "frontier/url/host.h"
 #include "tests/unit/base/kafka/kafka_mock.h"
 
@@ -81,6 +82,30 @@ TEST(a_crawl_is_what_its_records_say)
     ck_assert(!cluster_control_report(control, 0)->known);
     p = cluster_control_permits(control);
     ck_assert(permits_are_limited(p) && !permits_are_spent(p, &which));
+}
+
+/* A worker that comes when all is over ends as the others did: what is left
+ * may be dates alone, of a host that does not respond. */
+TEST(what_hosts_that_were_given_up_leave_is_known_to_late_workers)
+{
+    const struct shard_report left = {.idle = true,
+                                      .given_up = true,
+                                      .pages = 7,
+                                      .worker = "a"};
+    struct buf key, value;
+
+    buf_init(&key, 100);
+    buf_init(&value, 1000);
+    make_crawl();
+    put_idle("shard/0", 2);
+    shard_report_write(&key, &value, 1, &left);
+    put(buf_str(&key), buf_str(&value));
+    ck_ok(opens());
+    ck_assert(cluster_stats_sum(control).given_up);
+    ck_assert(!cluster_control_report(control, 0)->given_up);
+    ck_assert_uint_eq(cluster_stats_sum(control).pages, 7);
+    buf_fini(&key);
+    buf_fini(&value);
 }
 
 TEST(it_is_over_when_all_are_idle_and_nothing_is_on_its_way)
