@@ -9,7 +9,7 @@
  *   seeds        how many URLs were sent to shards when the crawl was made
  *   seeds/ID     the same of each `urlweir seed` since
  *   paused       1: shards begin paused
- *   shard/N      JSON, what shard N has done: sent, received, idle, pages ...
+ *   shard/N      JSON, what shard N has done: sent, received, idle, given_up ...
  *   permit/N     how much it may fetch: permits.h
  *
  * It has one partition, so all that is committed stands in one order, and what
