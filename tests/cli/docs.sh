@@ -20,10 +20,9 @@ for page in "$TOP"/*.md "$docs"/*.md "$docs"/*/*.md; do
     done <links
 done
 
-# A reason that a crawl can give is explained; `http` is shown as http_404, and
-# `trap` is given by nothing yet.
+# A reason that a crawl can give is explained; `http` is shown as http_404.
 sed -n 's/^ *\[REASON_[A-Z_]*\] = "\([a-z_][a-z_]*\)",/\1/p' "$TOP/frontier/outcome.c" |
-    grep -vx -e http -e trap >reasons
+    grep -vx http >reasons
 [ "$(wc -l <reasons)" -gt 30 ] || fail "no reasons: $(cat reasons)"
 while read -r reason; do
     says "$docs/formats/export.md" "\`$reason\`"
