@@ -5,7 +5,7 @@
  * usage: bench_diff [-n URLS] [-m MEMORY] [-t DIR]   1,000,000; 256M; /var/tmp
  *
  * Each side has N pages; one in ten is new, gone, moved or changed. The lines
- * are those that diff_side.c makes of a store, whose reading is not in it.
+ * are those that diff_join.c makes of a store, whose reading is not in it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "cli/diff/diff_join.h"
-#include "cli/diff/diff_side.h"
 #include "frontier/outcome.h"
 
 static void fail(const char *what, enum status st)

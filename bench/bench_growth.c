@@ -39,7 +39,7 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/frontier_impl.h"
-#include "job/settings/memory_plan.h"
+#include "job/settings/settings.h"
 
 #define BATCH      100
 #define LINKS      60

@@ -11,7 +11,6 @@
 #include "config/config.h"
 #include "frontier/url/host.h"
 #include "job/settings/cluster_settings.h"
-#include "job/settings/seed_login.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 

@@ -22,7 +22,6 @@
 #include "job/settings/cluster_settings.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
-#include "job/settings/settings_json.h"
 
 #define LOOK_MS   200
 #define ALONE_MS  8000 /* without a word, until no worker is taken to run */

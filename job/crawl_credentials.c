@@ -17,7 +17,7 @@
 #include "base/process/sandbox.h"
 #include "crawler/fetch/netrc.h"
 #include "job/exit_code.h"
-#include "job/settings/seed_login.h"
+#include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 
 #define SAVE_INTERVAL (5 * NS_PER_S)

@@ -5,12 +5,15 @@
 #include "job/crawl_setup.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/logger.h"
 #include "base/process/sandbox.h"
 #include "config/config.h"
+#include "crawler/archive/archive.h"
 #include "crawler/crawl_balance.h"
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/mime.h"
@@ -18,13 +21,15 @@
 #include "frontier/past_crawl.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
-#include "job/crawl_archive.h"
+#include "frontier/url/surt.h"
 #include "job/crawl_credentials.h"
 #include "job/exit_code.h"
-#include "job/settings/memory_plan.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 #include "job/url_forms.h"
+#include "storage/warc/cdxj.h"
+
+static enum status crawl_archive_sync(void *setup);
 
 /*
  * The earlier crawl of --since, for a crawl that is set up.
@@ -604,4 +609,145 @@ void crawl_setup_fini(struct crawl_setup *c)
     buf_fini(&c->identity);
     buf_fini(&c->product_token);
     crawl_credentials_end(c);
+}
+
+/* ---- the blocklist of --block-filter and --block-exact ---- */
+
+enum status crawl_block_make(struct blocklist **out,
+                             const struct crawl_settings *s, struct buf *why)
+{
+    struct blocklist_options o = {.filter = s->block_filter,
+                                  .exact = s->block_exact,
+                                  .memory = s->memory_bytes / 4};
+    struct buf kept;
+    enum status st;
+
+    *out = NULL;
+    if (s->block_filter == NULL)
+        return STATUS_OK;
+    buf_init(&kept, 8192);
+    buf_addf(&kept, "%s/block-exact", s->output);
+    o.kept = buf_str(&kept);
+    st = blocklist_open(out, &o, why);
+    buf_fini(&kept);
+    return st;
+}
+
+bool crawl_block_open(struct blocklist **out, const char *command,
+                      const struct crawl_settings *s, int *code)
+{
+    struct buf error, safe;
+    enum status st;
+
+    buf_init(&error, 8192);
+    buf_init(&safe, 65536);
+    st = crawl_block_make(out, s, &error);
+    if (st != STATUS_OK) {
+        format_terminal(&safe, buf_bytes(&error));
+        fprintf(stderr, "urlweir %s: the blocklist cannot be used: %s\n",
+                command, buf_str(&safe));
+        *code =
+            st == STATUS_ARG || st == STATUS_FORMAT ? EXIT_USAGE : EXIT_CANNOT;
+    }
+    buf_fini(&error);
+    buf_fini(&safe);
+    return st == STATUS_OK;
+}
+
+static void log_blocklist(const struct blocklist *b,
+                          const struct crawl_settings *s)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    buf_add_str(&text, "blocklist: a filter of ");
+    format_count(&text, blocklist_keys(b));
+    buf_add_str(&text, " URLs");
+    if (s->block_exact != NULL) {
+        buf_add_str(&text, ", and ");
+        format_count(&text, blocklist_exact_keys(b));
+        buf_add_str(&text, " URLs as its second check\n");
+    } else {
+        buf_addf(&text,
+                 " and no second check: about %.3g %% of all other URLs are "
+                 "blocked too (--block-exact FILE lets them in)\n",
+                 100 * blocklist_rate(b));
+    }
+    fputs(buf_str(&text), stderr);
+    buf_fini(&text);
+}
+
+bool crawl_block_start(struct crawl_setup *c, const struct crawl_settings *s,
+                       int *code)
+{
+    if (!crawl_block_open(&c->blocklist, "crawl", s, code))
+        return false;
+    c->frontier.blocklist = c->blocklist;
+    if (c->blocklist != NULL && !s->quiet)
+        log_blocklist(c->blocklist, s);
+    return true;
+}
+
+/* ---- the WARC files of a crawl, from --warc to --cdxj ---- */
+
+#define PREFIX_DEFAULT "urlweir"
+
+enum status crawl_archive_open(struct crawl_setup *setup,
+                               const struct crawl_settings *s)
+{
+    static const char *const robots[] = {[ROBOTS_OBEY] = "obey",
+                                         [ROBOTS_REPORT] = "report",
+                                         [ROBOTS_OFF] = "ignore"};
+    const struct warc_options o = {
+        .dir = s->output,
+        .prefix = s->warc_prefix != NULL ? s->warc_prefix : PREFIX_DEFAULT,
+        .size_most = s->warc_size_bytes,
+        .user_agent = buf_str(&setup->user_agent),
+        .robots = robots[s->robots],
+    };
+    enum status st = s->warc ? archive_open(&setup->crawl.archive, &o)
+                             : warc_finish_left(s->output);
+
+    setup->fetch.archive = setup->crawl.archive;
+    return st;
+}
+
+static bool key_of(void *ctx, struct bytes url, struct buf *out)
+{
+    struct url u;
+    bool ok;
+
+    (void)ctx;
+    url_init(&u);
+    ok = url_parse(&u, url, NULL, NULL) == URL_OK;
+    if (ok)
+        surt_of(&u, out);
+    url_fini(&u);
+    return ok;
+}
+
+enum status crawl_archive_close(struct crawl_setup *setup,
+                                const struct crawl_settings *s)
+{
+    const struct cdxj_options o = {.dir = s->output,
+                                   .memory = (size_t)(s->memory_bytes / 16),
+                                   .key_of = key_of};
+    enum status st = archive_close(setup->crawl.archive);
+    setup->crawl.archive = NULL;
+    if (st == STATUS_OK && s->warc && s->cdxj) {
+        st = cdxj_update(&o);
+        if (st != STATUS_OK)
+            log_error("the index of the WARC files could not be written",
+                      "dir=%s/warc error=\"%s\"", s->output, status_text(st));
+    }
+    return st;
+}
+
+/* For seen_store_options.before_commit; `setup` is a struct crawl_setup. */
+static enum status crawl_archive_sync(void *setup)
+{
+    struct crawl_setup *c = setup;
+
+    return c->crawl.archive != NULL ? archive_sync(c->crawl.archive)
+                                    : STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include "crawler/crawl.h"
 #include "crawler/fetcher.h"
 #include "frontier/embedded/frontier.h"
+#include "frontier/seen/blocklist.h"
 #include "job/settings/options.h"
 
 struct crawl_setup {
@@ -80,5 +81,41 @@ MUST_CHECK enum status crawl_setup_reopen(struct engine *e,
 MUST_CHECK enum status crawl_setup_reopen_scope(struct engine *e,
                                                 struct scope *scope,
                                                 const struct crawl_settings *s);
+
+/*
+ * The blocklist of --block-filter and --block-exact.
+ *
+ * Open it when the crawl's directory exists and is locked; DIR/block-exact
+ * holds the data made from the exact list.
+ */
+
+/* Opens what --block-filter and --block-exact name; NULL if neither is set.
+ * False: it cannot be used; the error was printed, and *code is the exit
+ * status. */
+MUST_CHECK bool crawl_block_open(struct blocklist **out, const char *command,
+                                 const struct crawl_settings *s, int *code);
+/* Like crawl_block_open, but puts the error into `why`. */
+MUST_CHECK enum status crawl_block_make(struct blocklist **out,
+                                        const struct crawl_settings *s,
+                                        struct buf *why);
+/* Opens it for the setup, and says on stderr, unless --quiet, that a filter
+ * without an exact list also blocks false positives. */
+MUST_CHECK bool crawl_block_start(struct crawl_setup *c,
+                                  const struct crawl_settings *s, int *code);
+
+/*
+ * The WARC files of a crawl, from --warc to --cdxj.
+ *
+ * Main thread, before and after the crawl, with the directory locked.
+ */
+
+/* Opens setup->crawl.archive if the settings ask for one, and repairs files
+ * after a crash. */
+MUST_CHECK enum status crawl_archive_open(struct crawl_setup *setup,
+                                          const struct crawl_settings *s);
+/* Finishes the files, and updates the index if the settings ask for one. Does
+ * nothing without an archive. */
+MUST_CHECK enum status crawl_archive_close(struct crawl_setup *setup,
+                                           const struct crawl_settings *s);
 
 #endif

@@ -35,23 +35,10 @@ bool completion_of_operand(const struct usage *u, size_t at,
                            enum completion_kind *kind, struct buf *words,
                            bool *last);
 
-/* Can option `s` be given to this command? */
-bool completion_has(const struct usage *u, const struct option_spec *s);
-/* Is --no-NAME worth a suggestion? */
-bool completion_has_no(const struct usage *u, const struct option_spec *s);
-
-/* Adds the help of an option as far as its first semicolon. */
-void completion_brief(struct buf *out, const struct option_spec *s);
-
 /* Calls `each` for each command, and for each part of those that have parts, a
  * table of parts before its rows; `name` is "crawl", "filter add". */
 typedef void completion_command(FILE *to, const char *name,
                                 const struct command *c);
 void completion_each(FILE *to, completion_command *each);
-
-/* Print the completion of all commands for one shell. */
-void completion_bash(FILE *to);
-void completion_zsh(FILE *to);
-void completion_fish(FILE *to);
 
 #endif

@@ -9,9 +9,8 @@
 
 #include "cli/command.h"
 #include "cli/command_line.h"
-#include "cli/diff/diff_html.h"
+#include "cli/diff/diff_join.h"
 #include "cli/diff/diff_print.h"
-#include "cli/diff/diff_side.h"
 #include "cli/open_crawl.h"
 #include "cli/shards/crawl_dirs.h"
 #include "crawler/sitemap/sitemap_hint.h"

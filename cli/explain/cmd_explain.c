@@ -15,22 +15,180 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
-#include "cli/explain/explain_order.h"
-#include "cli/explain/explain_trap.h"
 #include "cli/explain/service_explain.h"
 #include "cli/open_crawl.h"
 #include "cli/secret_args.h"
 #include "cli/shards/crawl_dirs.h"
-#include "cli/status/stored_budgets.h"
+#include "cli/status/stored_hosts.h"
 #include "crawler/html/link_kinds.h"
 #include "crawler/robots/robots.h"
 #include "crawler/url_columns.h"
+#include "frontier/order.h"
 #include "frontier/outcome.h"
+#include "frontier/reader.h"
+#include "frontier/traps/trap_table.h"
+#include "frontier/url/queue_key.h"
 #include "frontier/url/url_form.h"
-#include "job/crawl_block.h"
 #include "job/crawl_setup.h"
+#include "job/settings/options.h"
 #include "job/settings/settings.h"
 #include "job/url_forms.h"
+#include "storage/rows/early_store.h"
+#include "storage/url_record.h"
+
+/* ---- the place of an admitted URL in the order of its host ---- */
+
+static const char *class_name(uint8_t class_)
+{
+    return class_ == ORDER_FIRST     ? "first"
+           : class_ > ORDER_IN_TURN  ? "before its turn"
+           : class_ == ORDER_IN_TURN ? "in turn"
+                                     : "later";
+}
+
+static void set_score(json_t *out, const struct order_facts *facts,
+                      const struct order_score *s)
+{
+    const struct {
+        const char *name;
+        int value;
+    } parts[] = {
+        {"score", s->sum},          {"score_depth", s->depth},
+        {"score_path", s->path},    {"score_priority", s->priority},
+        {"score_links", s->links},  {"score_rules", s->rules},
+        {"order_class", s->class_},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        json_object_set_new(out, parts[i].name, json_integer(parts[i].value));
+    json_set_str(out, "order_place", class_name(s->class_));
+    json_object_set_new(out, "in_links",
+                        json_integer((json_int_t)facts->links));
+}
+
+static enum status in_links(struct reader *r, const struct url_record *f,
+                            uint32_t *links)
+{
+    struct early_store *early = NULL;
+    uint8_t class_;
+    enum status st = early_store_open(&early, r->db);
+
+    *links = 1;
+    if (st == STATUS_OK)
+        st = early_store_get(early, f->url.queue, f->url.id, &class_, links);
+    early_store_close(early);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Adds order, and its score with the parts, unless all goes in order of
+ * arrival. In-links are those stored: they are counted until the URL is done,
+ * and stored at each doubling. */
+static enum status explain_order(json_t *out, struct reader *r,
+                                 const struct url_record *f,
+                                 const struct crawl_settings *settings)
+{
+    const struct order_options o = {
+        .mode = settings->order,
+        .boost = settings->boost.item,
+        .boost_count = settings->boost.count,
+        .first = settings->first.item,
+        .first_count = settings->first.count,
+    };
+    struct order_facts facts = {.url = f->url.url,
+                                .depth = f->url.depth,
+                                .priority = f->hint.priority};
+    struct order_score score;
+    struct order *order = NULL;
+    struct buf error;
+    enum status st = STATUS_OK;
+
+    if (settings->order == ORDER_BREADTH)
+        return STATUS_OK;
+    buf_init(&error, 4096);
+    if (order_new(&order, &o, &error) == STATUS_OK)
+        st = in_links(r, f, &facts.links);
+    if (order != NULL && st == STATUS_OK) {
+        json_set_str(out, "order", order_mode_name(settings->order));
+        score = order_score(order, &facts);
+        set_score(out, &facts, &score);
+    }
+    order_free(order);
+    buf_fini(&error);
+    return st;
+}
+
+/* ---- which trap a URL belongs to, for `urlweir explain` ---- */
+
+static void no_news(void *ctx, const struct trap_view *trap)
+{
+    (void)ctx;
+    (void)trap;
+}
+
+static bool keep_body(void *ctx, const struct fetch_row *row)
+{
+    *(struct digest *)ctx = row->body_digest;
+    return true;
+}
+
+/* Is the page, on the host it is on, one of a trap that is told by its body?
+ * The body that is known has the page's address in it; so if the URL was
+ * dropped as a trap's, any such trap of the host will do. */
+static bool asks_body(struct reader *r, const struct trap_table *t,
+                      uint64_t page, bool dropped, struct trap_view *trap)
+{
+    struct digest body = {0, 0};
+    struct url_row row;
+    struct bytes crawl, host;
+    struct buf text;
+    bool is = false;
+
+    if (page == 0)
+        return false;
+    buf_init(&text, URL_LENGTH_CEILING + 64);
+    if (frontier_store_get(r->store, page, &row, &text) == STATUS_OK &&
+        page_store_each_of(r->pages, page, keep_body, &body) == STATUS_OK) {
+        frontier_store_queue_name(r->store, row.queue, &crawl, &host);
+        is = trap_table_has_body(t, host, body, trap) ||
+             (dropped && trap_table_has_spiral(t, host, trap));
+    }
+    buf_fini(&text);
+    return is;
+}
+
+/* Sets trap_rule, trap_pattern and trap_pages in `out` if the URL is of a
+ * trap, or if `via`, the page it was found on (0: none), is one of a trap that
+ * is told by its body. True: it is. */
+static bool explain_trap(struct reader *r, const struct crawl_settings *s,
+                         const struct url *u, uint64_t via, json_t *out)
+{
+    const struct frontier_traps traps = settings_traps(s);
+    struct trap_options o = {.memory = UINT64_MAX, .found = no_news};
+    struct trap_store *store = NULL;
+    struct trap_table *t = NULL;
+    struct trap_view trap = {0};
+    const char *reason = json_string_value(json_object_get(out, "reason"));
+    bool dropped =
+        reason != NULL && strcmp(reason, outcome_reason_name(REASON_TRAP)) == 0;
+    bool is = false;
+
+    if (traps.policy == TRAPS_OFF)
+        return false;
+    for (unsigned i = 0; i < TRAP_RULES_; i++)
+        o.threshold[i] = traps.threshold[i];
+    if (trap_store_open(&store, r->db) == STATUS_OK &&
+        trap_table_open(&t, store, &o) == STATUS_OK)
+        is = trap_table_explain(t, queue_key_of(u), url_text(u), &trap) ||
+             asks_body(r, t, via, dropped, &trap);
+    if (is) {
+        json_set_str(out, "trap_rule", trap_rule_name(trap.rule));
+        json_set_text(out, "trap_pattern", trap.form);
+        json_set_uint(out, "trap_pages", trap.pages);
+    }
+    trap_table_close(t);
+    trap_store_close(store);
+    return is;
+}
 
 #define EXAMPLES 10 /* drops of a URL that are shown, the latest */
 

@@ -16,10 +16,308 @@
 #include "cli/report/plot.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/format.h"
-#include "cli/report/plot_axis.h"
+#include "base/mem.h"
+
+/* ---- an axis: its range, its ticks, and where a value lies on it ---- */
+
+/* Ends of a range, tick to tick: whole multiples of `step`. */
+static void fit_linear(struct plot_axis *a, double low, double high)
+{
+    static const double nice[] = {1, 2, 2.5, 5, 10};
+    double rough = (high - low) / 5, power = pow(10, floor(log10(rough)));
+    double step = 10 * power;
+
+    for (size_t i = 0; i < sizeof nice / sizeof *nice; i++)
+        if (nice[i] * power >= rough * (1 - 1e-9)) {
+            step = nice[i] * power;
+            break;
+        }
+    a->low = floor(low / step + 1e-9) * step;
+    a->high = ceil(high / step - 1e-9) * step;
+    for (double i = 0; a->count < PLOT_TICKS; i++) {
+        double v = a->low + i * step;
+
+        if (v > a->high + step / 2)
+            break;
+        a->tick[a->count++] = fabs(v) < step / 1e6 ? 0 : v;
+    }
+}
+
+/* ..., 1, 2, 5, 10, 20, ...: the value of a place in that row. */
+static double step_value(long place)
+{
+    static const double step[] = {1, 2, 5};
+    long i = (place % 3 + 3) % 3, decade = (place - i) / 3;
+
+    return step[i] * pow(10, (double)decade);
+}
+
+/* The last place whose value is not above `v`. */
+static long step_below(double v)
+{
+    long place = 3 * (long)floor(log10(v)) + 3;
+
+    while (step_value(place) > v * (1 + 1e-9))
+        place--;
+    return place;
+}
+
+/* The range ends at a 1, 2 or 5. All of these are ticks if there are few, else
+ * only powers of ten, or every second or third power if there are many. */
+static void fit_log(struct plot_axis *a, double low, double high)
+{
+    long first = step_below(low), last = step_below(high), every;
+
+    last += step_value(last) < high * (1 - 1e-9);
+    every = last - first > 36 ? 9 : last - first > 21 ? 6 : 3;
+    every = last - first <= 7 ? 1 : every;
+    a->low = step_value(first);
+    a->high = step_value(last);
+    for (long p = first; p <= last && a->count < PLOT_TICKS; p++)
+        if (p % every == 0)
+            a->tick[a->count++] = step_value(p);
+}
+
+void plot_axis_fit(struct plot_axis *a, double low, double high, bool log)
+{
+    *a = (struct plot_axis){.log = log};
+    if (log) {
+        if (!(high > low * 1.0001)) {
+            low /= 2;
+            high *= 2;
+        }
+        fit_log(a, low, high);
+        return;
+    }
+    if (!(high > low))
+        high = low + (low != 0 ? fabs(low) : 1);
+    fit_linear(a, low, high);
+}
+
+/* 0 at the lower end, 1 at the upper; clamped. */
+static double plot_axis_at(const struct plot_axis *a, double value)
+{
+    double at;
+
+    if (a->log)
+        at = value > a->low ? log(value / a->low) / log(a->high / a->low) : 0;
+    else
+        at = (value - a->low) / (a->high - a->low);
+    return at < 0 ? 0 : at > 1 ? 1 : at;
+}
+
+/* "%g" writes 1e-06; this leaves out the zero. */
+static void add_short(struct buf *out, double value)
+{
+    char text[32];
+    char *e;
+
+    snprintf(text, sizeof text, "%.4g", value);
+    e = strchr(text, 'e');
+    if (e == NULL) {
+        buf_add_str(out, text);
+        return;
+    }
+    buf_add(out, text, (size_t)(e - text));
+    buf_addf(out, "e%ld", strtol(e + 1, NULL, 10));
+}
+
+void plot_axis_label(struct buf *out, double value)
+{
+    static const char units[] = "kMGT";
+    size_t unit = 0;
+
+    if (fabs(value) < 1000) {
+        add_short(out, value);
+        return;
+    }
+    value /= 1000;
+    while (fabs(value) >= 1000 && unit + 2 < sizeof units) {
+        value /= 1000;
+        unit++;
+    }
+    add_short(out, value);
+    buf_add_char(out, units[unit]);
+}
+
+/* ---- the numbers behind plots as tables, their style, their file ---- */
+
+static void add_text(struct buf *out, const char *text)
+{
+    format_html(out, bytes_of_str(text));
+}
+
+void plot_number(struct buf *out, double value)
+{
+    bool whole = value < 1e15 && value >= floor(value) && value <= floor(value);
+
+    buf_addf(out, whole ? "<data value=\"%.0f\">" : "<data value=\"%.9g\">",
+             value);
+    if (value >= 1000 && value < 1e15)
+        format_count(out, (uint64_t)(value + 0.5));
+    else
+        plot_axis_label(out, value);
+    buf_add_str(out, "</data>");
+}
+
+/* ---- tables ---- */
+
+static void head_cell(struct buf *out, const char *text)
+{
+    buf_add_str(out, "<th scope=\"col\">");
+    add_text(out, text);
+    buf_add_str(out, "</th>");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* All x of all lines, each once, in order; the caller frees. */
+static double *all_x(const struct plot *p, size_t *count)
+{
+    size_t n = 0, kept = 0;
+    double *x;
+
+    for (size_t i = 0; i < p->count; i++)
+        n += p->lines[i].count;
+    x = xcalloc(n, sizeof *x);
+    n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t j = 0; j < p->lines[i].count; j++)
+            x[n++] = p->lines[i].at[j].x;
+    qsort(x, n, sizeof *x, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || x[i] > x[kept - 1])
+            x[kept++] = x[i];
+    *count = kept;
+    return x;
+}
+
+static void cell(struct buf *out, const struct plot_line *l, double x)
+{
+    const struct plot_point *found = NULL;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (!(l->at[i].x < x) && !(l->at[i].x > x))
+            found = &l->at[i];
+    buf_add_str(out, "<td>");
+    if (found != NULL && found->y >= 0)
+        plot_number(out, found->y);
+    buf_add_str(out, "</td>");
+    if (!l->band)
+        return;
+    buf_add_str(out, "<td class=\"range\">");
+    if (found != NULL && found->y >= 0) {
+        plot_number(out, found->low);
+        buf_add_str(out, " to ");
+        plot_number(out, found->high);
+    }
+    buf_add_str(out, "</td>");
+}
+
+void plot_table(struct buf *out, const struct plot *p)
+{
+    size_t count;
+    double *x = all_x(p, &count);
+
+    buf_add_str(out, "<table>\n<thead><tr>");
+    head_cell(out, p->x);
+    for (size_t i = 0; i < p->count; i++) {
+        head_cell(out, p->lines[i].name);
+        if (p->lines[i].band)
+            head_cell(out, "95\u00a0% interval");
+    }
+    buf_add_str(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < count; i++) {
+        buf_add_str(out, "<tr><th scope=\"row\">");
+        plot_number(out, x[i]);
+        buf_add_str(out, "</th>");
+        for (size_t k = 0; k < p->count; k++)
+            cell(out, &p->lines[k], x[i]);
+        buf_add_str(out, "</tr>\n");
+    }
+    buf_add_str(out, "</tbody>\n</table>\n");
+    free(x);
+}
+
+void plot_table_bars(struct buf *out, const struct plot_bars *p)
+{
+    buf_add_str(out, "<table>\n<thead><tr>");
+    head_cell(out, p->name);
+    head_cell(out, p->value);
+    buf_add_str(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < p->count; i++) {
+        buf_add_str(out, "<tr><th scope=\"row\">");
+        add_text(out, p->bars[i].name);
+        buf_add_str(out, "</th><td>");
+        plot_number(out, p->bars[i].value);
+        buf_add_str(out, "</td></tr>\n");
+    }
+    buf_add_str(out, "</tbody>\n</table>\n");
+}
+
+/* ---- style ---- */
+
+/* Hues have a contrast of at least 4.5 to the background, light or dark, and
+ * differ in lightness if they are similar in colour. */
+const char *plot_style(void)
+{
+    return ":root{--ink:#1b2330;--soft:#556070;--ground:#fff;--grid:#dfe3ea;"
+           "--hue0:#1863b0;--hue1:#b9500b;--hue2:#1f7a4c;--hue3:#7a3fb5;"
+           "--hue4:#b3263a;--hue5:#6b6300;--hue6:#5c6674}\n"
+           "@media screen and (prefers-color-scheme:dark){"
+           ":root{--ink:#e6eaf0;--soft:#a3adbb;--ground:#12161d;"
+           "--grid:#2c3440;--hue0:#6cb0f5;--hue1:#f5a363;--hue2:#6fd09a;"
+           "--hue3:#c49bf2;--hue4:#f58a92;--hue5:#dacb5a;--hue6:#9aa5b4}}\n"
+           ".h0{--h:var(--hue0)}.h1{--h:var(--hue1)}.h2{--h:var(--hue2)}"
+           ".h3{--h:var(--hue3)}.h4{--h:var(--hue4)}.h5{--h:var(--hue5)}"
+           ".h6{--h:var(--hue6)}\n"
+           ".plot text{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,"
+           "\"DejaVu Sans\",sans-serif;fill:var(--ink)}\n"
+           ".plot .title{font-size:15px;font-weight:600}\n"
+           ".plot .words,.plot .tick{fill:var(--soft)}\n"
+           ".plot .tick{font-size:12px;font-variant-numeric:tabular-nums}\n"
+           ".plot .mid{text-anchor:middle}.plot .end{text-anchor:end}\n"
+           ".plot path{fill:none}\n"
+           ".plot .grid{stroke:var(--grid)}.plot .axis{stroke:var(--soft)}\n"
+           ".plot .line,.plot .dash{stroke:var(--h);stroke-width:1.8;"
+           "stroke-linejoin:round}\n"
+           ".plot .dash{stroke-dasharray:5 4}\n"
+           ".plot .band{fill:var(--h);opacity:.2}\n"
+           ".plot .mark,.plot .bar{fill:var(--h)}\n"
+           ".ground{fill:var(--ground)}\n.plot "
+           ".none{fill:var(--ground);stroke:var(--h);"
+           "stroke-width:1.4}\n";
+}
+
+void plot_file_begin(struct buf *out, const char *title, double width,
+                     double height)
+{
+    buf_addf(out,
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+             "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
+             "aria-label=\"",
+             width, height, width, height);
+    add_text(out, title);
+    buf_addf(out,
+             "\">\n<style>\n%s</style>\n<rect width=\"100%%\" "
+             "height=\"100%%\" class=\"ground\"/>\n",
+             plot_style());
+}
+
+void plot_file_end(struct buf *out)
+{
+    buf_add_str(out, "</svg>\n");
+}
 
 #define LEFT       58
 #define RIGHT      20
@@ -38,7 +336,7 @@ struct frame {
     struct plot_axis x, y;
 };
 
-static void add_text(struct buf *out, const char *text)
+static void plot_add_text(struct buf *out, const char *text)
 {
     format_html(out, bytes_of_str(text));
 }
@@ -66,9 +364,9 @@ static void open_svg(struct buf *out, const char *title, double left,
              "x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%.0f\" "
              "viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
              left, top, PLOT_WIDTH, height, PLOT_WIDTH, height);
-    add_text(out, title);
+    plot_add_text(out, title);
     buf_add_str(out, "\">\n<text class=\"title\" x=\"8\" y=\"18\">");
-    add_text(out, title);
+    plot_add_text(out, title);
     buf_add_str(out, "</text>\n");
 }
 
@@ -145,10 +443,10 @@ static void draw_axes(const struct frame *f, const struct plot *p)
     buf_addf(out, "<path class=\"axis\" d=\"M%d %dv%dh%d\"/>\n", LEFT, TOP,
              INNER, PLOT_WIDTH - LEFT - RIGHT);
     buf_add_str(out, "<text class=\"words\" x=\"8\" y=\"38\">");
-    add_text(out, p->y);
+    plot_add_text(out, p->y);
     buf_addf(out, "</text>\n<text class=\"words mid\" x=\"%d\" y=\"%d\">",
              (LEFT + PLOT_WIDTH - RIGHT) / 2, TOP + INNER + 36);
-    add_text(out, p->x);
+    plot_add_text(out, p->x);
     buf_add_str(out, "</text>\n");
 }
 
@@ -245,7 +543,7 @@ static double legend(struct buf *out, const struct plot *p, double top)
                 draw_marker(out, l->hue, x + 11, y - 4, false);
             buf_addf(out, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">", x + 28,
                      y);
-            add_text(out, l->name);
+            plot_add_text(out, l->name);
             buf_add_str(out, "</text>\n");
         }
         x += width;
@@ -307,7 +605,7 @@ double plot_draw_bars(struct buf *out, const struct plot_bars *p, double left,
 
         buf_addf(out, "<text class=\"name end\" x=\"%.1f\" y=\"%.1f\">",
                  from - 6, y + 16);
-        add_text(out, b->name);
+        plot_add_text(out, b->name);
         buf_addf(out,
                  "</text>\n<rect class=\"h%u bar\" x=\"%.1f\" y=\"%.1f\" "
                  "width=\"%.1f\" height=\"%d\"/>\n",
@@ -322,7 +620,7 @@ double plot_draw_bars(struct buf *out, const struct plot_bars *p, double left,
              "<path class=\"axis\" d=\"M%.1f %dv%.1f\"/>\n"
              "<text class=\"words\" x=\"%.1f\" y=\"%.1f\">",
              from, BAR_TOP, (double)p->count * BAR_ROW, from, height - 12);
-    add_text(out, p->value);
+    plot_add_text(out, p->value);
     buf_add_str(out, "</text>\n</svg>\n");
     return height;
 }

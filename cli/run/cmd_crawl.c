@@ -2,28 +2,188 @@
 /*
  * cmd_crawl.c - `urlweir crawl`: a new crawl in a directory.
  */
+#include "cli/run/cmd_crawl.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
+#include "base/file/file.h"
+#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
+#include "cli/open_crawl.h"
 #include "cli/run/cluster_worker.h"
-#include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/passing_crawl.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
-#include "job/crawl_block.h"
+#include "frontier/reader.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"
+#include "job/exit_code.h"
 #include "job/jsonl.h"
+#include "job/seed_sink.h"
 #include "job/settings/settings.h"
+#include "job/settings_applied.h"
+
+/* ---- a new crawl in a directory: its place, and its seeds ---- */
+
+/* Stores all seeds, and the mark. On failure, which was reported, *code is the
+ * exit status. */
+static enum status crawl_begin_seeds(struct engine *e, struct crawl_setup *c,
+                                     struct crawl_settings *s, int *code)
+{
+    enum status st;
+
+    stop_signals_unblock(); /* a pipe may have no end */
+    st = seed_sink_all(e, c, s);
+    stop_signals_block();
+    *code = EXIT_CANNOT;
+    if (st == STATUS_NOT_FOUND || st == STATUS_IO)
+        return st;
+    fault_point("seeds-read");
+    if (st == STATUS_OK)
+        st = crawl_credentials_keep_logins(c, s);
+    if (st == STATUS_OK)
+        st = settings_note_first(e, s, c->form);
+    if (st == STATUS_OK)
+        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+    if (st == STATUS_OK)
+        st = e->ops->checkpoint_now(e, "running", false, clock_mono(),
+                                    clock_wall_ms());
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir crawl: cannot store the seeds: %s\n",
+                status_text(st));
+    return st;
+}
+
+/* A crawl that has not stored all of its seeds has fetched nothing and is
+ * started over. */
+bool crawl_begin_may(const char *dir, const char *command)
+{
+    static const char *const names[] = {"frontier.db", "manifest"};
+    bool there = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        there |= access(path, F_OK) == 0;
+    }
+    if (there && reader_is_unbegun(dir)) {
+        fprintf(stderr,
+                "urlweir %s: the crawl in %s had not stored all of "
+                "its seeds and is started over\n",
+                command, dir);
+        crawl_remove_files(dir);
+        return true;
+    }
+    if (there && !dir_is_service(dir, command))
+        fprintf(stderr,
+                "urlweir %s: %s holds a crawl already; continue it with "
+                "`urlweir resume %s`, or choose another directory\n",
+                command, dir, dir);
+    return !there;
+}
+
+/* ---- a crawl that keeps nothing ---- */
+
+static bool make_dir(struct crawl_settings *s)
+{
+    const char *below = getenv("TMPDIR");
+    struct buf path;
+
+    buf_init(&path, 4096);
+    buf_addf(&path, "%s/urlweir-XXXXXX",
+             below != NULL && below[0] != '\0' ? below : "/tmp");
+    s->output = xstrdup(buf_str(&path));
+    buf_fini(&path);
+    if (mkdtemp(s->output) != NULL)
+        return true;
+    fprintf(stderr, "urlweir crawl: cannot make a directory %s: %s\n",
+            s->output, strerror(errno));
+    return false;
+}
+
+/* The child: ends with its parent, so that nothing writes to a directory that
+ * nobody removes. */
+static void run(struct crawl_settings *s, pid_t parent,
+                int (*crawl)(struct crawl_settings *s))
+{
+    int code = EXIT_CANNOT;
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent)
+        code = crawl(s);
+    if (fflush(stdout) != 0 && code == EXIT_DONE)
+        code = EXIT_CANNOT;
+    _exit(code);
+}
+
+/* A terminal's signals reach the child by themselves. */
+static void pass_on(pid_t child, const siginfo_t *info)
+{
+    if (info->si_code == SI_USER || info->si_code == SI_TKILL ||
+        info->si_code == SI_QUEUE)
+        (void)kill(child, info->si_signo);
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    sigset_t set;
+
+    stop_signals(&set);
+    sigaddset(&set, SIGCHLD);
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        siginfo_t info;
+
+        if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD)
+            pass_on(child, &info);
+    }
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    fprintf(stderr, "urlweir crawl: ended by signal %d\n", WTERMSIG(status));
+    return EXIT_CANNOT;
+}
+
+/* Sets s->output and runs `crawl` in the child. Returns its exit status. */
+static int passing_crawl(struct crawl_settings *s,
+                         int (*crawl)(struct crawl_settings *s))
+{
+    pid_t parent = getpid(), child;
+    int code = EXIT_CANNOT;
+    sigset_t ends;
+
+    s->passing = true;
+    if (!make_dir(s))
+        return code;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* it is waited for */
+    child = fork();
+    if (child == 0) {
+        pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+        run(s, parent, crawl);
+    }
+    if (child > 0)
+        code = wait_for(child);
+    else
+        fprintf(stderr, "urlweir crawl: %s\n", strerror(errno));
+    if (file_remove_tree(s->output) != STATUS_OK)
+        fprintf(stderr, "urlweir crawl: cannot remove %s\n", s->output);
+    return code;
+}
 
 static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
                     struct file_lock *lock)

@@ -21,8 +21,6 @@
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
-#include "job/crawl_archive.h"
-#include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"

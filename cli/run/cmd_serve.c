@@ -1,32 +1,328 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_serve.c - `urlweir serve`: a frontier for other programs. */
+#include "cli/run/cmd_serve.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file/file.h"
+#include "base/format.h"
 #include "base/kafka/kafka_address.h"
 #include "base/listen_address.h"
 #include "base/logger.h"
+#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "cli/open_crawl.h"
-#include "cli/run/serve_crawls.h"
+#include "cli/run/crawl_run.h"
 #include "cli/run/serve_settings.h"
-#include "cli/run/serve_shards.h"
 #include "cli/run/start_watch.h"
-#include "cli/run/stuck_end.h"
+#include "crawler/fetcher.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
 #include "job/dir_kind.h"
+#include "job/exit_code.h"
 #include "service/filters/filter_shelf.h"
 #include "service/http/http_server.h"
 #include "service/service.h"
+
+static enum status serve_crawls_close(struct serve_crawls *s, bool *stuck);
+
+/* ---- the crawls of `urlweir serve` ---- */
+
+struct serve_crawls {
+    struct crawl_jobs *jobs;
+    struct crawls *crawls;
+};
+
+/* Escapes the text: a file, or its name, may contain any bytes. */
+static void log_reason(const struct buf *why)
+{
+    struct buf safe;
+
+    buf_init(&safe, SIZE_MAX);
+    format_terminal(&safe, buf_bytes(why));
+    fprintf(stderr, "urlweir serve: --crawl: %s\n", buf_str(&safe));
+    buf_fini(&safe);
+}
+
+static enum status add_files(struct serve_crawls *s,
+                             const struct option_list *files, struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < files->count; i++)
+        st = crawl_jobs_add_file(s->jobs, files->item[i], why);
+    return st;
+}
+
+/* A crawl would hide what other programs have put under its name. */
+static bool is_taken(void *router, struct bytes name)
+{
+    return router_is_served(router, name);
+}
+
+static enum status open_crawls(struct serve_crawls *s, const char *dir,
+                               struct router *router, struct buf *why)
+{
+    struct crawl_factory factory = crawl_jobs_factory(s->jobs);
+    struct buf path;
+    enum status st;
+
+    buf_init(&path, 4096);
+    buf_addf(&path, "%s/crawls", dir);
+    st = crawls_open(&s->crawls, buf_str(&path), &factory);
+    buf_fini(&path);
+    if (st != STATUS_OK)
+        return st;
+    crawls_mind_names(s->crawls, is_taken, router);
+    router_set_crawls(router, s->crawls);
+    return crawl_jobs_start_files(s->jobs, s->crawls, why);
+}
+
+/* Ends the service when a fetcher is stuck, so that a supervisor restarts it;
+ * running on, it would keep whatever that fetcher holds. */
+static void end_service(void *service)
+{
+    service_end(service);
+}
+
+static bool serve_crawls_open(struct serve_crawls **out, const char *dir,
+                              struct service *service,
+                              const struct serve_settings *set, int *code)
+{
+    const struct crawl_jobs_options o = {
+        .dir = dir,
+        .quiet = set->quiet,
+        .memory = set->crawl_memory,
+        .threads = (unsigned)set->crawl_threads,
+        .patience = set->drain_ms > 0 ? set->drain_ms * NS_PER_MS : 1,
+        .on_stuck = end_service,
+        .ctx = service};
+    struct serve_crawls *s = xcalloc(1, sizeof *s);
+    struct buf why;
+    bool stuck;
+    enum status st = fetcher_global_init();
+
+    *code = EXIT_CANNOT;
+    buf_init(&why, 16384);
+    s->jobs = crawl_jobs_new(&o);
+    if (st == STATUS_OK) {
+        st = add_files(s, &set->crawl, &why);
+        if (st != STATUS_OK)
+            *code = EXIT_USAGE;
+    }
+    if (st == STATUS_OK)
+        st = open_crawls(s, dir, service_router(service), &why);
+    if (why.len > 0)
+        log_reason(&why);
+    buf_fini(&why);
+    if (st == STATUS_OK) {
+        *out = s;
+        return true;
+    }
+    (void)serve_crawls_close(s, &stuck);
+    return false;
+}
+
+/* Opens all crawls and makes them known to the service's router. If a fetcher
+ * of a crawl does not come back, the service ends. False: the reason was
+ * printed, and *code is the exit status. */
+static struct crawls *serve_crawls_of(struct serve_crawls *s)
+{
+    return s->crawls;
+}
+
+/* Begins to stop the crawls; any thread may call this. */
+static void serve_crawls_stop(struct serve_crawls *s)
+{
+    crawls_stop(s->crawls);
+}
+
+/* After serve_crawls_stop: has every crawl stopped or failed? */
+static bool serve_crawls_are_over(struct serve_crawls *s)
+{
+    struct crawls_view *views = NULL;
+    size_t n = crawls_each(s->crawls, &views), over = 0;
+
+    for (size_t i = 0; i < n; i++)
+        over +=
+            views[i].state == CRAWLS_STOPPED || views[i].state == CRAWLS_FAILED;
+    free(views);
+    return over == n;
+}
+
+/* Waits until the crawls have stopped, for visits under way at most as long as
+ * the drain. *stuck: a fetcher has not come back, see stuck_end. NULL is
+ * fine. */
+static enum status serve_crawls_close(struct serve_crawls *s, bool *stuck)
+{
+    enum status st;
+
+    *stuck = false;
+    if (s == NULL)
+        return STATUS_OK;
+    st = crawls_close(s->crawls);
+    *stuck = crawl_jobs_are_stuck(s->jobs);
+    crawl_jobs_free(s->jobs);
+    free(s);
+    return st;
+}
+
+/* ---- the cluster of `urlweir serve --cluster` ---- */
+
+#define WHY_MOST 4096
+
+static bool failed(enum status st, const struct buf *why)
+{
+    struct buf safe;
+
+    if (st == STATUS_OK)
+        return false;
+    buf_init(&safe, 4 * WHY_MOST);
+    format_terminal(&safe, why->len > 0 ? buf_bytes(why)
+                                        : bytes_of_str(status_text(st)));
+    fprintf(stderr, "urlweir serve: --cluster: %s\n", buf_str(&safe));
+    buf_fini(&safe);
+    return true;
+}
+
+/* ---- what must hold before anything is opened ---- */
+
+/* The name of the option that was given; NULL: none was. */
+static const char *given(const struct serve_settings *s,
+                         const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (option_given(&serve_options,
+                         option_find(&serve_options, bytes_of_str(*names)), s))
+            return *names;
+    return NULL;
+}
+
+static int check_without(const struct serve_settings *s)
+{
+    static const char *const of_cluster[] = {"shards", "kafka-property", NULL};
+    const char *name = given(s, of_cluster);
+
+    return name == NULL
+               ? EXIT_DONE
+               : usage_error(&serve_usage, "--%s needs --cluster", name);
+}
+
+/* Others reach this process by the address it listens on. */
+static bool is_for_any(const char *address)
+{
+    return strncmp(address, "0.0.0.0:", 8) == 0 ||
+           strncmp(address, "[::]:", 5) == 0 || address[0] == ':';
+}
+
+int serve_shards_check(const struct serve_settings *s)
+{
+    static const char *const of_one[] = {"crawl", "crawl-memory",
+                                         "crawl-threads", "filter-memory",
+                                         NULL};
+    const struct kafka_properties p = {s->kafka_property.item,
+                                       s->kafka_property.count};
+    struct kafka_address where;
+    const char *name;
+    struct buf why;
+    enum status st;
+
+    if (s->cluster == NULL)
+        return check_without(s);
+    buf_init(&why, WHY_MOST);
+    st = kafka_address_read(&where, s->cluster, &why);
+    if (st == STATUS_OK)
+        st = kafka_properties_check(&p, &why);
+    (void)failed(st, &why);
+    buf_fini(&why);
+    if (st != STATUS_OK)
+        return EXIT_USAGE;
+    name = given(s, of_one);
+    if (name != NULL)
+        return usage_error(&serve_usage,
+                           "--%s: with --cluster there are no crawls and no "
+                           "filters of the service's own",
+                           name);
+    if (strcmp(s->http, "none") == 0)
+        return usage_error(&serve_usage,
+                           "--http none: with --cluster other processes ask "
+                           "this one by HTTP");
+    return is_for_any(s->http)
+               ? usage_error(&serve_usage,
+                             "--http %s: with --cluster it has to be the "
+                             "address by which other processes reach this one",
+                             s->http)
+               : EXIT_DONE;
+}
+
+/* ---- starting ---- */
+
+/* Finds the service in the cluster, or makes it. NULL: the reason was printed.
+ */
+static struct served_shards *serve_shards_open(const struct serve_settings *s,
+                                               const char *dir)
+{
+    static struct kafka_address where; /* outlives the service */
+    struct served_shards_options o = {.dir = dir,
+                                      .shards = (uint32_t)s->shards,
+                                      .token_file = s->token_file,
+                                      .tls = {s->tls_cert, s->tls_key,
+                                              s->client_ca},
+                                      .memory = s->memory,
+                                      .checkpoint_ms = s->checkpoint_ms};
+    static const char *const number[] = {"shards", NULL};
+    struct served_shards *out = NULL;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, WHY_MOST);
+    o.shards_given = given(s, number) != NULL;
+    st = kafka_address_read(&where, s->cluster, &why);
+    o.access = (struct kafka_access){where.brokers,
+                                     {s->kafka_property.item,
+                                      s->kafka_property.count}};
+    o.name = where.topic;
+    if (st == STATUS_OK)
+        st = served_shards_open(&out, &o, &why);
+    (void)failed(st, &why);
+    buf_fini(&why);
+    return st == STATUS_OK ? out : NULL;
+}
+
+static void shards_end_service(void *service)
+{
+    service_end(service);
+}
+
+/* Takes shards, and lets others ask at the HTTP address HOST:PORT. False: the
+ * reason was printed. */
+static bool serve_shards_join(struct served_shards *shards,
+                              const struct serve_settings *s, const char *http,
+                              struct service *service)
+{
+    struct buf url, why;
+    enum status st;
+
+    buf_init(&url, WHY_MOST);
+    buf_init(&why, WHY_MOST);
+    buf_addf(&url, "%s://%s", s->tls_cert != NULL ? "https" : "http", http);
+    st = served_shards_join(shards, buf_str(&url), service_address(service),
+                            shards_end_service, service, &why);
+    (void)failed(st, &why);
+    buf_fini(&url);
+    buf_fini(&why);
+    return st == STATUS_OK;
+}
 
 static void set_log_level(const struct serve_settings *s)
 {

@@ -3,6 +3,8 @@
  * cmd_shard.c - the process of one shard: an ordinary crawl, whose rows are
  * also in Kafka (cluster/shard.h).
  */
+#include "cli/run/cmd_shard.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,17 +16,17 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
+#include "base/kafka/kafka_address.h"
+#include "base/logger.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/shard_settings.h"
-#include "cli/run/shard_since.h"
 #include "cli/stop_signals.h"
 #include "cluster/cluster_control.h"
 #include "cluster/shard.h"
+#include "cluster/shard_rows.h"
 #include "frontier/embedded/frontier.h"
-#include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
 #include "job/crawl_jobs/confine.h"
@@ -32,6 +34,162 @@
 #include "job/exit_code.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
+
+/* ---- the settings of one shard, from those of its worker ---- */
+
+#define MEMORY_LEAST ((uint64_t)96 << 20)
+
+/* pages.jsonl becomes pages-3.jsonl: processes do not share a file, which each
+ * continues where its own rows end. */
+static void name_lines(struct crawl_settings *s)
+{
+    const char *name, *end;
+    struct buf path;
+
+    if (s->jsonl == NULL || kafka_address_is_url(s->jsonl))
+        return;
+    name = strrchr(s->jsonl, '/');
+    end = strrchr(name != NULL ? name : s->jsonl, '.');
+    if (end == NULL)
+        end = s->jsonl + strlen(s->jsonl);
+    buf_init(&path, 8192);
+    buf_addf(&path, "%.*s-%" PRIu32 "%s", (int)(end - s->jsonl), s->jsonl,
+             s->shard.number, end);
+    free(s->jsonl);
+    s->jsonl = xstrdup(buf_str(&path));
+    buf_fini(&path);
+}
+
+enum status shard_settings_read(struct crawl_settings *s, const char *dir,
+                                struct shard_number number,
+                                struct kafka_address *where, struct buf *why)
+{
+    struct buf path;
+    enum status st = settings_load(s, dir, why);
+
+    if (st == STATUS_OK)
+        st = s->cluster != NULL ? kafka_address_read(where, s->cluster, why)
+                                : STATUS_ARG;
+    if (st != STATUS_OK)
+        return st;
+    free(s->cluster);
+    s->cluster = NULL;
+    s->shard = number;
+    name_lines(s);
+    s->quiet = true;
+    s->progress = PROGRESS_NONE;
+    s->memory_bytes /= number.count;
+    if (s->memory_bytes < MEMORY_LEAST)
+        s->memory_bytes = MEMORY_LEAST;
+    buf_init(&path, 4096);
+    buf_addf(&path, "%s/shards", dir);
+    st = file_make_dir(buf_str(&path));
+    buf_addf(&path, "/%" PRIu32, number.number);
+    free(s->output);
+    s->output = xstrdup(buf_str(&path));
+    buf_fini(&path);
+    return st;
+}
+
+/* ---- what a shard has to know of the earlier crawl of --since ---- */
+
+/* *there: false if the shard had no rows. */
+static enum status copy(const struct crawl_settings *s,
+                        struct shard_number number, const char *dir,
+                        bool *there, struct buf *why)
+{
+    struct kafka_address at;
+    struct kafka_access access;
+    struct cluster_control *all = NULL;
+    struct buf note;
+    enum status st = kafka_address_read(&at, s->since, why);
+
+    buf_init(&note, 4096);
+    access = (struct kafka_access){at.brokers,
+                                   {s->kafka_property.item,
+                                    s->kafka_property.count}};
+    if (st == STATUS_OK)
+        st = cluster_control_open(&all, &access, at.topic, why);
+    if (st == STATUS_OK && cluster_control_shards(all) != number.count)
+        st = STATUS_NOT_FOUND; /* another crawl of that name, by now */
+    if (st == STATUS_OK)
+        st = file_make_dir(s->output);
+    if (st == STATUS_OK)
+        st = file_make_dir(dir);
+    if (st == STATUS_OK)
+        st = shard_rows_copy(&access, at.topic, number.number, dir, there,
+                             &note, why);
+    buf_fini(&note);
+    cluster_control_close(all);
+    return st;
+}
+
+/* A copy that is whole has its name. */
+static enum status read_rows(const struct crawl_settings *s,
+                             struct shard_number number, const char *dir,
+                             bool *there, struct buf *why)
+{
+    char part[4096];
+    int n = snprintf(part, sizeof part, "%s.part", dir);
+    enum status st;
+
+    *there = access(dir, F_OK) == 0;
+    if (*there)
+        return STATUS_OK;
+    if (n < 0 || (size_t)n >= sizeof part)
+        return STATUS_LIMIT;
+    st = file_remove_tree(part);
+    if (st == STATUS_OK)
+        st = copy(s, number, part, there, why);
+    if (st == STATUS_OK && *there)
+        st = rename(part, dir) == 0 ? file_sync_parent(dir) : STATUS_IO;
+    if (st == STATUS_OK && !*there)
+        st = file_remove_tree(part);
+    return st;
+}
+
+static bool name_dir(char *dir, size_t size, const struct crawl_settings *s)
+{
+    int n = snprintf(dir, size, "%s/since", s->output);
+
+    return n > 0 && (size_t)n < size;
+}
+
+/* Reads the rows, if this directory has not got them yet; s->since names their
+ * directory from then on, or is NULL: there are none, or with a warning they
+ * cannot be read, so that all pages are asked for in full. */
+static void shard_since_read(struct crawl_settings *s,
+                             struct shard_number number)
+{
+    char dir[4000];
+    bool there = false;
+    struct buf why;
+    enum status st;
+
+    if (s->since == NULL)
+        return;
+    buf_init(&why, 4096);
+    st = name_dir(dir, sizeof dir, s) ? read_rows(s, number, dir, &there, &why)
+                                      : STATUS_LIMIT;
+    if (st != STATUS_OK)
+        log_warn("the earlier crawl cannot be read: what is left is asked for "
+                 "in full",
+                 "since=%s shard=%" PRIu32 " reason=\"%s\"", s->since,
+                 number.number, why.len > 0 ? buf_str(&why) : status_text(st));
+    buf_fini(&why);
+    free(s->since);
+    s->since = st == STATUS_OK && there ? xstrdup(dir) : NULL;
+}
+
+/* The shard is done and needs them no more. */
+static void shard_since_forget(const struct crawl_settings *s)
+{
+    char dir[4000];
+
+    if (s->since != NULL && name_dir(dir, sizeof dir, s) &&
+        file_remove_tree(dir) != STATUS_OK)
+        log_warn("the copy of the earlier crawl stays", "path=%s", dir);
+}
 
 struct part {
     struct crawl_settings s;

@@ -17,12 +17,25 @@
 #include "base/logger.h"
 #include "cli/report/progress.h"
 #include "cli/report/summary.h"
-#include "cli/run/stuck_end.h"
 #include "cli/stop_signals.h"
-#include "job/crawl_archive.h"
 #include "job/crawl_credentials.h"
+#include "job/crawl_setup.h"
 #include "job/exit_code.h"
 #include "job/jsonl.h"
+
+/*
+ * End a process when one of its fetchers does not come back.
+ *
+ * exit(3) would run destructors of libraries that the fetcher's thread may be
+ * using.
+ */
+
+void stuck_end(int code)
+{
+    fflush(stdout);
+    fflush(stderr);
+    _exit(code);
+}
 
 #define TICK     (50 * NS_PER_MS) /* how long a signal may go unnoticed */
 #define PATIENCE (3 * NS_PER_S)   /* for a reader of --jsonl, after a stop */

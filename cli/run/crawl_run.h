@@ -31,4 +31,11 @@ int crawl_run_lines(const struct crawl_settings *s, int code);
 /* Prints why an engine could not be made or opened; returns the exit status. */
 int crawl_open_failed(enum status st, const char *dir);
 
+/* ---- end a process when one of its fetchers does not come back ---- */
+
+/* Ends the process with `code` and frees nothing, since the thread of that
+ * fetcher may be using anything. Call this when everything is on disk and every
+ * message has been printed. */
+_Noreturn void stuck_end(int code);
+
 #endif

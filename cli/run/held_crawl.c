@@ -18,7 +18,7 @@
 #include "cli/run/crawl_run.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "job/crawl_block.h"
+#include "job/crawl_setup.h"
 #include "job/settings/settings.h"
 #include "service/calls/call_crawl.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/listen_address.h"
 #include "cli/command.h"
-#include "cli/run/serve_shards.h"
+#include "cli/run/cmd_serve.h"
 
 #define PORT   "Port: who may connect"
 #define STORE  "Store"

@@ -18,16 +18,13 @@
 #include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
 #include "cli/report/progress.h"
-#include "cli/status/live_state.h"
 #include "cli/status/service_status.h"
 #include "cli/status/shards_status.h"
 #include "cli/status/stored_hosts.h"
 #include "config/config.h"
 #include "crawler/crawl_counters.h"
 #include "frontier/reader.h"
-#include "job/settings/memory_plan.h"
 #include "job/settings/settings.h"
-#include "job/settings/settings_json.h"
 #include "job/settings_applied.h"
 
 /* ---- hosts that did not respond, and the URLs that wait for them ---- */
@@ -357,7 +354,7 @@ static json_t *to_json(const struct memory_plan *p, const json_t *live)
 }
 
 /* Sets "memory" of `o`. `live` is what the process says that runs the crawl
- * (live_state.h), NULL if none does. Leaves it out if the settings cannot be
+ * (live_state), NULL if none does. Leaves it out if the settings cannot be
  * read. */
 static void status_set_memory(json_t *o, struct reader *r, const json_t *live)
 {

@@ -11,13 +11,232 @@
 #include "base/format.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "cli/status/live_state.h"
-#include "cli/status/stored_budgets.h"
+#include "cli/control/control_client.h"
 #include "frontier/hosts/schedule.h"
+#include "frontier/url/host.h"
 #include "frontier/url/ip.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"
 #include "storage/rows/served_log.h"
+
+/* ---- ask a running crawl for its state ---- */
+
+#define PATIENCE_MS 1000
+
+static bool is_meant(const json_t *crawl, const char *name)
+{
+    const char *kind = json_string_value(json_object_get(crawl, "kind"));
+    const char *its = json_string_value(json_object_get(crawl, "name"));
+
+    return kind != NULL && strcmp(kind, "own") == 0 && its != NULL &&
+           (name == NULL || strcmp(its, name) == 0);
+}
+
+/* Accepts only these states. */
+static bool is_alive(const json_t *crawl)
+{
+    static const char *const words[] = {"running", "paused", "waiting",
+                                        "stopping"};
+    const char *state = json_string_value(json_object_get(crawl, "state"));
+
+    for (size_t i = 0; state != NULL && i < sizeof words / sizeof *words; i++)
+        if (strcmp(state, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A service runs several crawls; its own directory belongs to none of them. */
+static json_t *ask(struct control_client *c, struct buf *why)
+{
+    const struct control_place *place = control_client_place(c);
+    json_t *answer = NULL, *one, *found = NULL;
+    size_t i;
+
+    if (place->service && place->crawl == NULL)
+        return NULL;
+    if (control_client_ask(c, "GET", "/v1/crawls", NULL, &answer, why) !=
+        STATUS_OK)
+        return NULL;
+    json_array_foreach(json_object_get(answer, "crawls"), i, one)
+    {
+        if (found == NULL && is_meant(one, place->crawl) && is_alive(one))
+            found = json_incref(one);
+    }
+    json_decref(answer);
+    return found;
+}
+
+static json_t *ask_hosts(struct control_client *c, struct buf *why)
+{
+    json_t *crawl = ask(c, why), *answer = NULL, *hosts = NULL;
+    struct buf path;
+
+    if (crawl == NULL)
+        return NULL;
+    buf_init(&path, (size_t)64 << 10);
+    control_crawl_path(&path, json_string_value(json_object_get(crawl, "name")),
+                       "hosts?sort=biggest&size=1000");
+    if (control_client_ask(c, "GET", buf_str(&path), NULL, &answer, why) ==
+        STATUS_OK)
+        hosts = json_incref(json_object_get(answer, "hosts"));
+    json_decref(answer);
+    json_decref(crawl);
+    buf_fini(&path);
+    return hosts;
+}
+
+static json_t *ask_process(const char *dir,
+                           json_t *(*what)(struct control_client *c,
+                                           struct buf *why))
+{
+    const struct control_options o = {.timeout_ms = PATIENCE_MS};
+    struct control_client *c = NULL;
+    json_t *found = NULL;
+    struct buf why;
+
+    buf_init(&why, (size_t)64 << 10);
+    if (control_client_open(&c, dir, &o, &why) == STATUS_OK)
+        found = what(c, &why);
+    control_client_free(c);
+    buf_fini(&why);
+    /* cppcheck-suppress returnDanglingLifetime ; JSON points at no buffer */
+    return found;
+}
+
+json_t *live_state(const char *dir)
+{
+    return ask_process(dir, ask);
+}
+
+/* The hosts with the most URLs left, as `GET /v1/crawls/NAME/hosts` shows them;
+ * free them with json_decref(). NULL as above. */
+static json_t *live_hosts(const char *dir)
+{
+    return ask_process(dir, ask_hosts);
+}
+
+/* ---- which hosts of a stored crawl are over a budget ---- */
+
+struct domain {
+    uint64_t pages;
+    struct source_bits sources;
+};
+
+struct host {
+    uint64_t pages, octets, limit, completed;
+    uint32_t sources;
+    struct domain *domain; /* NULL without --per-domain */
+};
+
+struct stored_budgets {
+    struct budgets budgets;
+    struct reader *reader;
+    struct map *domains; /* registrable domain -> struct domain */
+    struct host *hosts;  /* by queue - 1 */
+    uint32_t count;
+};
+
+static struct domain *domain_of(struct stored_budgets *s, uint32_t queue)
+{
+    struct bytes crawl, key, name;
+    struct domain *d;
+
+    frontier_store_queue_name(s->reader->store, queue, &crawl, &key);
+    name = host_registrable(key);
+    d = map_get(s->domains, name);
+    if (d == NULL) {
+        d = xcalloc(1, sizeof *d);
+        (void)map_put(s->domains, name, d);
+    }
+    return d;
+}
+
+static void take_state(void *ctx, uint32_t queue, const struct queue_state *q)
+{
+    struct stored_budgets *s = ctx;
+    struct source_bits sources;
+    struct host *h;
+
+    if (queue < 1 || queue > s->count)
+        return;
+    memcpy(sources.octet, q->sources, sizeof sources.octet);
+    h = &s->hosts[queue - 1];
+    h->pages = q->fetched;
+    h->octets = q->octets;
+    h->sources = q->linked ? source_bits_count(&sources) : 0;
+    if (h->domain == NULL)
+        return;
+    h->domain->pages += q->fetched;
+    if (q->linked)
+        (void)source_bits_join(&h->domain->sources, &sources);
+}
+
+static void take_limit(void *ctx, uint32_t queue,
+                       const struct served_queue_row *row)
+{
+    struct stored_budgets *s = ctx;
+
+    if (queue < 1 || queue > s->count)
+        return;
+    s->hosts[queue - 1].limit = row->completed_most;
+    s->hosts[queue - 1].completed = row->completed;
+}
+
+enum status stored_budgets_load(struct stored_budgets **out, struct reader *r,
+                                const struct budgets *b)
+{
+    struct stored_budgets *s = xcalloc(1, sizeof *s);
+    struct served_log *log = NULL;
+    enum status st;
+
+    s->budgets = *b;
+    s->reader = r;
+    s->domains = map_new();
+    s->count = frontier_store_queue_count(r->store);
+    s->hosts = xcalloc(s->count, sizeof *s->hosts);
+    for (uint32_t i = 0; b->domain_pages > 0 && i < s->count; i++)
+        s->hosts[i].domain = domain_of(s, i + 1);
+    st = frontier_store_each_queue_state(r->store, take_state, s);
+    if (st == STATUS_OK)
+        st = served_log_open(&log, r->db);
+    if (st == STATUS_OK)
+        st = served_log_each_queue(log, take_limit, s);
+    served_log_close(log);
+    *out = s;
+    if (st != STATUS_OK) {
+        stored_budgets_free(s);
+        *out = NULL;
+    }
+    return st;
+}
+
+void stored_budgets_free(struct stored_budgets *s)
+{
+    if (s == NULL)
+        return;
+    map_free(s->domains, free);
+    free(s->hosts);
+    free(s);
+}
+
+const char *stored_budgets_over(const struct stored_budgets *s, uint32_t queue)
+{
+    const struct host *h = &s->hosts[queue - 1];
+    struct budget_spent spent = {
+        .host_pages = h->pages,
+        .host_octets = h->octets,
+        .host_sources = h->sources,
+    };
+    const char *which;
+
+    if (h->domain != NULL) {
+        spent.domain_pages = h->domain->pages;
+        spent.domain_sources = source_bits_count(&h->domain->sources);
+    }
+    if (budget_left(&s->budgets, &spent, &which) == 0)
+        return which;
+    return h->limit > 0 && h->completed >= h->limit ? "limit" : NULL;
+}
 
 #define LINE 65536
 
@@ -45,7 +264,8 @@ static struct stored_host *host_of(struct stored_hosts *h, uint32_t queue)
     return queue >= 1 && queue <= h->count ? &h->at[queue - 1] : NULL;
 }
 
-static void take_state(void *ctx, uint32_t queue, const struct queue_state *s)
+static void hosts_take_state(void *ctx, uint32_t queue,
+                             const struct queue_state *s)
 {
     struct stored_host *host = host_of(ctx, queue);
 
@@ -120,7 +340,7 @@ enum status stored_hosts_load(struct stored_hosts **out, struct reader *r)
                                         .connections = -1,
                                         .handshakes = -1,
                                         .kept = -1};
-    st = frontier_store_each_queue_state(r->store, take_state, h);
+    st = frontier_store_each_queue_state(r->store, hosts_take_state, h);
     if (st == STATUS_OK)
         st = frontier_store_each_place(r->store, take_place, h);
     if (st == STATUS_OK)

@@ -6,22 +6,33 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/format.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "config/config.h"
+#include "crawler/crawl_counters.h"
+#include "frontier/embedded/frontier.h"
 #include "frontier/engine.h"
+#include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
-#include "job/crawl_archive.h"
-#include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
+#include "job/crawl_files.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
+#include "job/crawl_setup.h"
+#include "job/dir_kind.h"
+#include "job/seed_sink.h"
 #include "job/settings/settings.h"
+#include "job/settings_applied.h"
+
+static bool crawl_job_has_own_proxy(const struct crawl_settings *s,
+                                    struct bytes file);
 
 #define LINES_PATIENCE (3 * NS_PER_S)
 
 /* ---- its directory ---- */
 
-bool crawl_job_has(const char *dir, const char *name)
+static bool crawl_job_has(const char *dir, const char *name)
 {
     char path[4096];
 
@@ -29,7 +40,7 @@ bool crawl_job_has(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-enum status crawl_job_keep_copy(const char *dir, struct bytes file)
+static enum status crawl_job_keep_copy(const char *dir, struct bytes file)
 {
     char path[4096];
 
@@ -80,7 +91,8 @@ static void leave(struct crawl_jobs *h, struct crawl_job *m)
     crawl_job_limit_addresses(h);
 }
 
-void crawl_job_free(struct crawl_job *m)
+/* Frees everything but the crawl, which has ended or never started. */
+static void crawl_job_free(struct crawl_job *m)
 {
     if (m->engine != NULL)
         m->engine->ops->close(m->engine);
@@ -100,7 +112,10 @@ static bool is_default(const struct crawl_settings *s, const char *name)
     return option_source(&crawl_options, i, s) == OPTION_FROM_DEFAULT;
 }
 
-struct crawl_job *crawl_job_new(struct crawl_jobs *h, struct crawl_settings *s)
+/* Takes `s`. If nobody set them, the memory limit is CRAWL_JOB_MEMORY and
+ * give-up is off. */
+static struct crawl_job *crawl_job_new(struct crawl_jobs *h,
+                                       struct crawl_settings *s)
 {
     struct crawl_job *m = xcalloc(1, sizeof *m);
 
@@ -129,7 +144,8 @@ static enum status no_room(struct buf *why, const char *what,
     return STATUS_BUSY;
 }
 
-enum status crawl_job_find_room(const struct crawl_job *m, struct buf *why)
+static enum status crawl_job_find_room(const struct crawl_job *m,
+                                       struct buf *why)
 {
     const struct crawl_jobs *h = m->host;
     uint64_t memory = m->settings.memory_bytes;
@@ -161,7 +177,9 @@ enum status crawl_job_find_room(const struct crawl_job *m, struct buf *why)
     return st;
 }
 
-enum status crawl_job_lock(struct crawl_job *m, struct buf *why)
+/* STATUS_BUSY: with it all open crawls would have more than they may; see
+ * `why`. */
+static enum status crawl_job_lock(struct crawl_job *m, struct buf *why)
 {
     char path[4096];
     long holder = 0;
@@ -175,8 +193,10 @@ enum status crawl_job_lock(struct crawl_job *m, struct buf *why)
     return st;
 }
 
-enum status crawl_job_prepare(struct crawl_job *m, struct bytes file,
-                              struct buf *why)
+/* Makes its setup from its settings. `file` is the operator's file, or empty if
+ * it has not changed. */
+static enum status crawl_job_prepare(struct crawl_job *m, struct bytes file,
+                                     struct buf *why)
 {
     enum status st;
 
@@ -197,8 +217,10 @@ enum status crawl_job_prepare(struct crawl_job *m, struct bytes file,
     return STATUS_OK;
 }
 
-enum status crawl_job_store_failed(enum status st, const char *dir,
-                                   struct buf *why)
+/* Explains a status of the store in `why`, unless that has a text. Returns
+ * `st`. */
+static enum status crawl_job_store_failed(enum status st, const char *dir,
+                                          struct buf *why)
 {
     if (why->len > 0)
         return st;
@@ -246,7 +268,8 @@ static enum status close_lines(struct crawl_job *m)
     return jsonl_close(lines);
 }
 
-enum status crawl_job_start(struct crawl_job *m, bool paused, struct buf *why)
+static enum status crawl_job_start(struct crawl_job *m, bool paused,
+                                   struct buf *why)
 {
     struct crawl_setup *c = m->setup;
     enum status st;
@@ -313,4 +336,399 @@ enum status crawl_job_close(struct crawl_job *m)
     else
         crawl_job_free(m);
     return st != STATUS_OK ? st : lines;
+}
+
+/*
+ * Applies changes in the operator's file.
+ *
+ * DIR/crawls/NAME/urlweir-given.yaml is a copy of the file that was applied
+ * last. Settings that differ from that copy are applied; all others stay, since
+ * they may have been changed through the service meanwhile.
+ */
+
+/* Does `now` set option `i` to something that `then` does not? */
+static bool is_said_anew(size_t i, const struct crawl_settings *now,
+                         const struct crawl_settings *then)
+{
+    return option_given(&crawl_options, i, now) &&
+           !(option_given(&crawl_options, i, then) &&
+             option_equal(&crawl_options.spec[i], now, then));
+}
+
+/* One that cannot be read counts as empty. */
+static void read_copy(struct crawl_settings *s, struct bytes copy)
+{
+    struct buf error;
+
+    settings_init(s);
+    buf_init(&error, 4096);
+    if (config_read(&crawl_options, s, copy, CRAWL_JOB_FILE_COPY,
+                    OPTION_FROM_FILE, &error) != STATUS_OK) {
+        settings_fini(s);
+        settings_init(s);
+    }
+    buf_fini(&error);
+}
+
+static void take(struct crawl_settings *s, const struct crawl_settings *now,
+                 const struct buf *copy)
+{
+    struct crawl_settings then;
+
+    read_copy(&then, buf_bytes(copy));
+    for (size_t i = 0; i < crawl_options.count; i++)
+        if (is_said_anew(i, now, &then))
+            option_assign(&crawl_options, i, s, now, OPTION_FROM_FILE);
+    settings_fini(&then);
+}
+
+static enum status check(struct crawl_settings *s, const char *path,
+                         const struct crawl_settings *before, struct buf *why)
+{
+    struct buf error;
+    enum status st;
+
+    if (s->queue_key != before->queue_key) {
+        buf_addf(why,
+                 "%s: queue-key: it is fixed when a crawl starts, and is "
+                 "another there",
+                 path);
+        return STATUS_ARG;
+    }
+    buf_init(&error, 4096);
+    st = settings_check(s, &error);
+    if (st != STATUS_OK)
+        buf_addf(why, "%s: %s", path, buf_str(&error));
+    buf_fini(&error);
+    return st;
+}
+
+/* Applies what is new in the file to the crawl's settings. */
+static enum status apply(struct crawl_settings *s,
+                         const struct crawl_job_file *f, const struct buf *text,
+                         const struct buf *copy, struct buf *why)
+{
+    struct crawl_settings before, now;
+    enum status st;
+
+    option_copy(&crawl_options, &before, s, sizeof before);
+    settings_init(&now);
+    st = crawl_job_read(&now, f->path, buf_bytes(text), OPTION_FROM_FILE, why);
+    if (st == STATUS_OK) {
+        take(s, &now, copy);
+        st = check(s, f->path, &before, why);
+    }
+    if (st == STATUS_OK && settings_diff(stderr, &before, s) > 0)
+        fprintf(stderr,
+                "urlweir serve: crawl %s: has these settings from now on, "
+                "because %s has changed\n",
+                f->name, f->path);
+    settings_fini(&before);
+    settings_fini(&now);
+    return st;
+}
+
+static enum status read_kept(const char *dir, struct buf *copy)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/" CRAWL_JOB_FILE_COPY, dir);
+    return file_read(path, copy);
+}
+
+/* Is the proxy that of the operator's file, `file` or, if that is empty, its
+ * copy? Then it is none that a client named. */
+static bool crawl_job_has_own_proxy(const struct crawl_settings *s,
+                                    struct bytes file)
+{
+    struct crawl_settings given;
+    struct buf copy;
+    bool own;
+
+    if (s->proxy == NULL)
+        return false;
+    buf_init(&copy, CONFIG_CEILING);
+    if (file.len == 0 && read_kept(s->output, &copy) == STATUS_OK)
+        file = buf_bytes(&copy);
+    read_copy(&given, file);
+    own = given.proxy != NULL && strcmp(given.proxy, s->proxy) == 0;
+    settings_fini(&given);
+    buf_fini(&copy);
+    return own;
+}
+
+/* Applies what is new in the operator's file to the settings of the crawl, and
+ * saves them. `text` gets the file, or is empty if the file has not changed;
+ * the caller keeps it as a copy when everything is done. `f` may be NULL. */
+static enum status crawl_job_follow(struct crawl_settings *s,
+                                    const struct crawl_job_file *f,
+                                    struct buf *text, struct buf *why)
+{
+    struct buf copy;
+    enum status st;
+
+    if (f == NULL)
+        return STATUS_OK;
+    buf_init(&copy, CONFIG_CEILING);
+    st = crawl_job_read_text(f->path, text, why);
+    if (st == STATUS_OK && read_kept(s->output, &copy) == STATUS_OK &&
+        bytes_equal(buf_bytes(text), buf_bytes(&copy))) {
+        buf_clear(text);
+    } else if (st == STATUS_OK) {
+        st = apply(s, f, text, &copy, why);
+        if (st == STATUS_OK)
+            st = settings_save(s);
+    }
+    buf_fini(&copy);
+    return st;
+}
+
+/*
+ * Creates a crawl job.
+ *
+ * Its seeds are stored before its mark: after a crash in between there is no
+ * mark, and the next creation starts again.
+ */
+
+static void remove_files(const char *dir)
+{
+    static const char *const names[] = {"service", CRAWL_JOB_FILE_COPY};
+
+    crawl_remove_files(dir);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        (void)unlink(path);
+    }
+}
+
+static enum status put_seeds(struct crawl_job *m)
+{
+    struct engine *e = m->engine;
+    enum status st = seed_sink_given(e, m->setup, &m->settings);
+
+    if (st == STATUS_OK)
+        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+    if (st == STATUS_OK)
+        st = crawl_credentials_keep_logins(m->setup, &m->settings);
+    settings_fini(&m->now);
+    option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
+    fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
+    if (st == STATUS_OK)
+        st = settings_note_first(e, &m->settings, m->setup->form);
+    if (st == STATUS_OK)
+        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+    return st == STATUS_OK
+               ? e->ops->checkpoint_now(e, "running", false, clock_mono(),
+                                        clock_wall_ms())
+               : st;
+}
+
+static enum status make_in(struct crawl_job *m, struct bytes file,
+                           struct buf *why)
+{
+    const char *dir = m->settings.output;
+    const struct jsonl_options lines = jsonl_options_of(&m->settings);
+    enum status st = crawl_job_prepare(m, file, why);
+
+    if (st == STATUS_OK && !jsonl_may_begin(&lines)) {
+        buf_addf(why, "jsonl: %s %s", lines.path,
+                 kafka_address_is_url(lines.path) ? "cannot be used"
+                                                  : "is not empty");
+        st = STATUS_ARG;
+    }
+    if (st == STATUS_OK)
+        st = settings_save(&m->settings);
+    if (st == STATUS_OK)
+        st = crawl_job_keep_copy(dir, file);
+    if (st == STATUS_OK)
+        st = frontier_create(&m->engine, dir, &m->setup->frontier,
+                             clock_wall_ms());
+    if (st != STATUS_OK)
+        return st;
+    m->setup->fetch.rules.digest_key = m->engine->ops->digest_key(m->engine);
+    st = put_seeds(m);
+    if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
+        buf_addf(why, "input: %s cannot be read", m->settings.input);
+    return st == STATUS_OK ? crawl_job_start(m, false, why) : st;
+}
+
+enum status crawl_job_make(struct crawl_jobs *h, const char *name,
+                           struct crawl_settings *s, struct bytes file,
+                           struct crawl_job **out, struct buf *why)
+{
+    struct crawl_job *m;
+    const char *dir = s->output;
+    bool begun =
+        crawl_job_has(dir, "frontier.db") || crawl_job_has(dir, "manifest");
+    bool is_new = !crawl_job_has(dir, ".");
+    enum status st;
+
+    if (begun && !reader_is_unbegun(dir)) {
+        buf_addf(why, "a crawl named %s exists already", name);
+        return STATUS_EXISTS;
+    }
+    if (!dir_kind_fits(dir, DIR_CRAWL, why))
+        return STATUS_EXISTS;
+    st = file_make_dir(dir);
+    if (st != STATUS_OK)
+        return st;
+    m = crawl_job_new(h, s);
+    dir = m->settings.output;
+    st = crawl_job_find_room(m, why);
+    if (st == STATUS_OK)
+        st = crawl_job_lock(m, why);
+    if (st == STATUS_OK) {
+        if (begun)
+            remove_files(dir); /* of an interrupted creation */
+        st = make_in(m, file, why);
+        if (st != STATUS_OK) {
+            crawl_job_store_failed(st, dir, why);
+            remove_files(dir);
+        }
+    }
+    if (st == STATUS_OK) {
+        *out = m;
+        return STATUS_OK;
+    }
+    if (is_new && file_remove_tree(dir) != STATUS_OK)
+        log_warn("cannot remove what is left of a crawl that could not be made",
+                 "dir=%s", dir);
+    crawl_job_free(m);
+    return st;
+}
+
+/* ---- opens an existing crawl job, or reads its stats ---- */
+
+enum status crawl_job_load(struct crawl_settings *s, const char *dir,
+                           struct buf *why)
+{
+    struct buf path, text;
+    enum status st;
+
+    settings_init(s);
+    buf_init(&path, 8192);
+    buf_init(&text, CONFIG_CEILING);
+    settings_path(dir, &path);
+    st = crawl_job_read_text(buf_str(&path), &text, why);
+    if (st == STATUS_OK)
+        st = settings_load_secrets(s, dir, why);
+    if (st == STATUS_OK)
+        st = crawl_job_read(s, buf_str(&path), buf_bytes(&text),
+                            OPTION_FROM_CRAWL, why);
+    free(s->output);
+    s->output = xstrdup(dir);
+    buf_fini(&path);
+    buf_fini(&text);
+    if (st != STATUS_OK)
+        settings_fini(s);
+    return st;
+}
+
+/* The user may have edited the file. */
+static enum status check_fixed(struct crawl_job *m, struct buf *why)
+{
+    const char *fixed = NULL;
+    struct crawl_settings was;
+    bool known;
+    enum status st = settings_applied(m->engine, &m->settings, &was, &known);
+
+    if (st != STATUS_OK)
+        return st;
+    fixed = settings_fixed_change(&was, &m->settings);
+    settings_fini(&was);
+    if (fixed == NULL)
+        return STATUS_OK;
+    buf_addf(why,
+             "%s/" SETTINGS_FILE ": %s: it is fixed when a crawl starts, and "
+             "is another there",
+             m->settings.output, fixed);
+    return STATUS_ARG;
+}
+
+/* Puts seeds. `file` is the operator's file if it has changed: its new seeds
+ * are on disk before it counts as read. */
+static enum status open_put_seeds(struct crawl_job *m, const struct buf *file)
+{
+    struct engine *e = m->engine;
+    enum status st;
+
+    /* Old seeds are seen already; new ones come from changed settings. */
+    if (file->len == 0)
+        return seed_sink_sitemaps(e, m->setup, &m->settings);
+    st = seed_sink_given(e, m->setup, &m->settings);
+    if (st == STATUS_OK)
+        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+    fault_point("service-file-applied");
+    return st == STATUS_OK
+               ? crawl_job_keep_copy(m->settings.output, buf_bytes(file))
+               : st;
+}
+
+static enum status open_in(struct crawl_job *m, bool paused,
+                           const struct buf *file, struct buf *why)
+{
+    const char *dir = m->settings.output;
+    enum status st = crawl_job_prepare(m, buf_bytes(file), why);
+
+    if (st == STATUS_OK)
+        st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),
+                           clock_wall_ms());
+    if (st == STATUS_OK && file->len == 0)
+        st = check_fixed(m, why);
+    if (st == STATUS_OK)
+        st = settings_put_in_force(m->engine, m->setup, &m->settings);
+    if (st == STATUS_OK)
+        st = open_put_seeds(m, file);
+    return st == STATUS_OK ? crawl_job_start(m, paused, why) : st;
+}
+
+enum status crawl_job_open(void *ctx, const char *name, const char *dir,
+                           bool paused, struct crawl_job **out, struct buf *why)
+{
+    struct crawl_jobs *h = ctx;
+    struct crawl_settings s;
+    struct crawl_job *m;
+    struct buf file;
+    enum status st;
+
+    if (!crawl_job_has(dir, "frontier.db") || reader_is_unbegun(dir))
+        return STATUS_NOT_FOUND;
+    st = crawl_job_load(&s, dir, why);
+    if (st != STATUS_OK)
+        return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+    m = crawl_job_new(h, &s);
+    buf_init(&file, CONFIG_CEILING);
+    st = crawl_job_lock(m, why);
+    if (st == STATUS_OK)
+        st = crawl_job_follow(&m->settings, crawl_job_file_of(h, name), &file,
+                              why);
+    if (st == STATUS_OK && file.len > 0) {
+        settings_fini(&m->now);
+        option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
+    }
+    if (st == STATUS_OK)
+        st = crawl_job_find_room(m, why);
+    if (st == STATUS_OK)
+        st = open_in(m, paused, &file, why);
+    buf_fini(&file);
+    if (st == STATUS_OK) {
+        *out = m;
+        return STATUS_OK;
+    }
+    crawl_job_store_failed(st, dir, why);
+    crawl_job_free(m);
+    return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+}
+
+void crawl_job_read_stats(void *ctx, const char *dir, struct crawl_stats *out)
+{
+    struct reader r;
+
+    (void)ctx;
+    if (reader_open(&r, dir) != STATUS_OK)
+        return;
+    crawl_stats_of_store(r.store, out);
+    reader_close(&r);
 }

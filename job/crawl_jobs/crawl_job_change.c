@@ -21,9 +21,8 @@
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/lost_records.h"
 #include "job/seed_sink.h"
-#include "job/settings/seed_login.h"
+#include "job/settings/seeds.h"
 #include "job/settings/settings.h"
-#include "job/settings/settings_json.h"
 #include "job/settings_applied.h"
 
 #define SLICE 4096 /* rows examined between two turns of the crawl */

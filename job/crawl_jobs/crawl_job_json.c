@@ -3,21 +3,202 @@
  * crawl_job_json.c - reads settings and seeds that clients send.
  *
  * A value is converted to the text that a file would have: strings unchanged,
- * numbers in decimal, lists from arrays. settings_json.c writes the same
+ * numbers in decimal, lists from arrays. settings.c writes the same
  * format.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/kafka/kafka_address.h"
 #include "base/redis/redis_address.h"
+#include "config/config.h"
 #include "crawler/address/guard.h"
 #include "frontier/url/url.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/crawl_setup.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
+
+/*
+ * Checks the paths that clients of a service name.
+ *
+ * A path is walked name by name with O_NOFOLLOW, so that neither `..` nor a
+ * symbolic link leads out; openat2(2) could accept links that stay inside, but
+ * many containers refuse it. A process that may change the directory could
+ * still put a link there between this check and the use; a client of the
+ * service cannot.
+ */
+
+#define PATH_NAMES 32
+
+static enum status refuse(struct buf *why, const char *what)
+{
+    buf_add_str(why, what);
+    return STATUS_ARG;
+}
+
+/* Copies the next name of *path into `name`; false: there is none, or it is not
+ * valid. */
+static bool next_name(const char **path, char *name, size_t size)
+{
+    size_t n = strcspn(*path, "/");
+
+    if (n == 0 || n >= size)
+        return false;
+    memcpy(name, *path, n);
+    name[n] = '\0';
+    *path += n;
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* Checks for a plain file, or, if it may be new, for none. */
+static enum status check_last(int dir, const char *name, bool is_new,
+                              struct buf *why)
+{
+    struct stat s;
+
+    if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT && is_new
+                   ? STATUS_OK
+                   : refuse(why, "the service's directory has no such file");
+    return S_ISREG(s.st_mode) ? STATUS_OK
+                              : refuse(why, "it is not a plain "
+                                            "file");
+}
+
+enum status crawl_job_path(const char *base, const char *path, bool is_new,
+                           struct buf *out, struct buf *why)
+{
+    const char *at = path;
+    enum status st = STATUS_AGAIN;
+    char name[256];
+    int dir;
+
+    if (base == NULL)
+        return refuse(why, "requests to this process cannot name files");
+    if (path[0] == '/' || path[0] == '-')
+        return refuse(why,
+                      "a path must be relative to the service's directory");
+    dir = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (unsigned i = 0; dir >= 0 && st == STATUS_AGAIN; i++) {
+        int next;
+
+        if (i == PATH_NAMES || !next_name(&at, name, sizeof name)) {
+            st = refuse(why, "it is not a path inside the service's directory");
+        } else if (*at == '\0') {
+            st = check_last(dir, name, is_new, why);
+        } else {
+            next = openat(dir, name,
+                          O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            close(dir);
+            dir = next;
+            at++;
+        }
+    }
+    if (dir < 0)
+        return refuse(why, "the service's directory has no such directory");
+    close(dir);
+    if (st == STATUS_OK)
+        buf_addf(out, "%s/%s", base, path);
+    return st;
+}
+
+/*
+ * The options of a crawl in a service: those of `urlweir
+ * crawl`, except options of the process.
+ *
+ * Options for the terminal of a process mean nothing in a service, where many
+ * crawls share a process. They are refused with a hint at the service's
+ * equivalent, never silently ignored.
+ */
+
+static const struct {
+    const char *name, *value; /* NULL: any value */
+    const char *why;
+} refused[] = {
+    {"output", NULL,
+     "a service keeps each crawl in a directory of its own; leave this "
+     "setting out"},
+    {"quiet", NULL, "leave it out; start the service with --quiet instead"},
+    {"verbose", NULL, "leave it out; start the service with --verbose instead"},
+    {"decisions", NULL,
+     "leave it out; start the service with --verbose instead"},
+    {"progress", NULL,
+     "leave it out; `urlweir status`, the dashboard and /v1/events show the "
+     "progress of a crawl in a service"},
+    {"until-idle", NULL,
+     "leave it out; a crawl in a service waits for dates and for seeds"},
+    {"metrics", NULL,
+     "leave it out; `urlweir serve --http` serves /metrics of all its crawls"},
+    {"metrics-open", NULL,
+     "leave it out; options of `urlweir serve` say who may read"},
+    {"cluster", NULL,
+     "leave it out; `urlweir crawl --cluster` and `urlweir join` are the "
+     "workers of a crawl on many machines"},
+    {"sandbox", NULL,
+     "leave it out; --sandbox is an option of `urlweir serve`"},
+    {"user", NULL, "leave it out; --user is an option of `urlweir serve`"},
+    {"input", "-",
+     "a service has no standard input for a crawl; name a file, or give the "
+     "seeds as `seeds`"},
+    {"jsonl", "-", "a service has no standard output for a crawl; name a file"},
+};
+
+/* Why a crawl job does not accept `text` for option `o`, and what to do; NULL:
+ * it accepts it. */
+static const char *crawl_job_refuse(const struct option_spec *o,
+                                    struct bytes text)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].name, o->name) == 0 &&
+            (refused[i].value == NULL ? text.len > 0
+                                      : bytes_is(text, refused[i].value)))
+            return refused[i].why;
+    return NULL;
+}
+
+bool crawl_jobs_takes(const struct option_spec *o)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].name, o->name) == 0 && refused[i].value == NULL)
+            return false;
+    return (o->flags & (OPTION_LINE_ONLY | OPTION_FILE_ONLY)) == 0;
+}
+
+enum status crawl_job_read(struct crawl_settings *s, const char *path,
+                           struct bytes yaml, enum option_source from,
+                           struct buf *why)
+{
+    enum status st = config_read_but(&crawl_options, s, yaml, path, from,
+                                     crawl_job_refuse, why);
+    struct buf error;
+
+    buf_init(&error, 4096);
+    if (st == STATUS_OK)
+        st = settings_check(s, &error);
+    if (error.len > 0)
+        buf_addf(why, "%s: %s", path, buf_str(&error));
+    buf_fini(&error);
+    return st;
+}
+
+enum status crawl_job_read_text(const char *path, struct buf *text,
+                                struct buf *why)
+{
+    enum status st = file_read(path, text);
+
+    if (st == STATUS_LIMIT)
+        buf_addf(why, "%s: longer than %zu bytes", path, CONFIG_CEILING);
+    else if (st != STATUS_OK)
+        buf_addf(why, "%s: %s", path,
+                 st == STATUS_IO ? "cannot be read" : status_text(st));
+    return st;
+}
 
 #define NEW_SEEDS_MOST   1000 /* of a new crawl; its settings keep them */
 #define SEEDS_BYTES_MOST ((size_t)256 << 10)

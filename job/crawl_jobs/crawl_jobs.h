@@ -82,10 +82,4 @@ struct crawl_job *crawl_job_attach(struct crawl_setup *setup,
                                    struct engine *engine, struct crawl *crawl);
 void crawl_job_release(struct crawl_job *m); /* NULL is fine */
 
-/* Writes the report of crawls_report from this process, by starting a
- * program. */
-MUST_CHECK enum status crawl_job_report_run(const char *dir,
-                                            const struct crawls_report *r,
-                                            int fd);
-
 #endif

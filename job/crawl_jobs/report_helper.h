@@ -1,7 +1,7 @@
 /*
  * report_helper.h - a process that starts reports for the sandboxed one.
  *
- * A report (crawl_job_report.c) runs this program again, but the sandboxed
+ * A report (as in crawls.h) runs this program again, but the sandboxed
  * process cannot start programs. The helper starts before the sandbox and holds
  * only a socket: requests have the parts of a report, never a command line, and
  * the helper passes the descriptor to write to on to the report. It has its own
@@ -20,11 +20,5 @@
 /* Call it before the sandbox is entered and any thread starts. If the helper
  * cannot start, reports fail with STATUS_IO. */
 void report_helper_start(const struct sandbox_path *paths, size_t count);
-bool report_helper_is_there(void);
-
-/* Runs crawl_job_report_run in the helper, waits for the end of the report and
- * returns its status. Any thread. */
-MUST_CHECK enum status report_helper_ask(const char *dir,
-                                         const struct crawls_report *r, int fd);
 
 #endif

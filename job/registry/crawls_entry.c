@@ -9,14 +9,203 @@
  * no crawl can have, so a crash leaves a whole crawl or none.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/logger.h"
+#include "base/mem.h"
+#include "crawler/url_columns.h"
+#include "frontier/engine.h"
+#include "frontier/host_columns.h"
 #include "job/registry/crawls_impl.h"
+
+/*
+ * The list of crawls by name, and its users.
+ *
+ * Only the registry's thread changes the list, under the mutex, which other
+ * threads hold to read it; so that thread reads it without the mutex.
+ */
+
+const char *crawls_state_name(enum crawls_state s)
+{
+    static const char *const names[] = {
+        [CRAWLS_RUNNING] = "running", [CRAWLS_PAUSED] = "paused",
+        [CRAWLS_WAITING] = "waiting", [CRAWLS_STOPPING] = "stopping",
+        [CRAWLS_STOPPED] = "stopped", [CRAWLS_FAILED] = "failed",
+    };
+
+    return names[s];
+}
+
+bool crawls_name_is_valid(struct bytes name)
+{
+    if (name.len == 0 || name.len > CRAWLS_NAME_MOST || name.at[0] == '.' ||
+        name.at[0] == '-')
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        char ch = name.at[i];
+
+        if ((ch < 'a' || ch > 'z') && (ch < 'A' || ch > 'Z') &&
+            (ch < '0' || ch > '9') && ch != '-' && ch != '_' && ch != '.')
+            return false;
+    }
+    return true;
+}
+
+/* ---- the list ---- */
+
+/* The index of `name`, or where it belongs. */
+static size_t place_of(const struct crawls *c, struct bytes name)
+{
+    size_t low = 0, high = c->count;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        struct bytes at = bytes_of_str(c->at[mid]->name);
+        size_t n = at.len < name.len ? at.len : name.len;
+        int order = n > 0 ? memcmp(at.at, name.at, n) : 0;
+
+        if (order < 0 || (order == 0 && at.len < name.len))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+struct crawls_entry *crawls_find(const struct crawls *c, struct bytes name)
+{
+    size_t i = place_of(c, name);
+
+    return i < c->count && bytes_is(name, c->at[i]->name) ? c->at[i] : NULL;
+}
+
+struct crawls_entry *crawls_add(struct crawls *c, const char *name,
+                                const char *dir)
+{
+    struct crawls_entry *e = xcalloc(1, sizeof *e);
+    size_t i = place_of(c, bytes_of_str(name));
+
+    snprintf(e->name, sizeof e->name, "%s", name);
+    e->dir = xstrdup(dir);
+    e->state = CRAWLS_STOPPED;
+    e->end = CRAWL_INTERRUPTED;
+    buf_init(&e->cannot, sizeof e->why);
+    pthread_mutex_lock(&c->mtx);
+    c->at = xrealloc(c->at, (c->count + 1) * sizeof(struct crawls_entry *));
+    memmove(c->at + i + 1, c->at + i,
+            (c->count - i) * sizeof(struct crawls_entry *));
+    c->at[i] = e;
+    c->count++;
+    pthread_mutex_unlock(&c->mtx);
+    return e;
+}
+
+void crawls_entry_free(struct crawls_entry *e)
+{
+    buf_fini(&e->cannot);
+    free(e->dir);
+    free(e);
+}
+
+void crawls_drop(struct crawls *c, struct crawls_entry *e)
+{
+    size_t i = place_of(c, bytes_of_str(e->name));
+
+    pthread_mutex_lock(&c->mtx);
+    memmove(c->at + i, c->at + i + 1,
+            (c->count - i - 1) * sizeof(struct crawls_entry *));
+    c->count--;
+    pthread_mutex_unlock(&c->mtx);
+    crawls_entry_free(e);
+}
+
+/* ---- views ---- */
+
+size_t crawls_each(struct crawls *c, struct crawls_view **out)
+{
+    size_t n;
+
+    pthread_mutex_lock(&c->mtx);
+    n = c->count;
+    *out = xcalloc(n, sizeof **out);
+    for (size_t i = 0; i < n; i++)
+        crawls_view_of(c, c->at[i], &(*out)[i]);
+    pthread_mutex_unlock(&c->mtx);
+    return n;
+}
+
+enum status crawls_find_view(struct crawls *c, struct bytes name,
+                             struct crawls_view *out)
+{
+    const struct crawls_entry *e;
+
+    pthread_mutex_lock(&c->mtx);
+    e = crawls_find(c, name);
+    if (e != NULL)
+        crawls_view_of(c, e, out);
+    pthread_mutex_unlock(&c->mtx);
+    return e != NULL ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+bool crawls_has(struct crawls *c, struct bytes name)
+{
+    bool has;
+
+    pthread_mutex_lock(&c->mtx);
+    has = crawls_find(c, name) != NULL;
+    pthread_mutex_unlock(&c->mtx);
+    return has;
+}
+
+enum status crawls_use(struct crawls *c, struct bytes name,
+                       enum status (*use)(struct crawl *crawl, void *ctx),
+                       void *ctx)
+{
+    struct crawls_entry *e;
+    struct crawl *crawl = NULL;
+    enum status st = STATUS_NOT_FOUND;
+
+    pthread_mutex_lock(&c->mtx);
+    e = crawls_find(c, name);
+    if (e != NULL) {
+        crawl = e->crawl;
+        e->users += crawl != NULL;
+        st = STATUS_CLOSED;
+    }
+    pthread_mutex_unlock(&c->mtx);
+    if (crawl == NULL)
+        return st;
+    st = use(crawl, ctx);
+    pthread_mutex_lock(&c->mtx);
+    if (--e->users == 0)
+        pthread_cond_broadcast(&c->used);
+    pthread_mutex_unlock(&c->mtx);
+    return st;
+}
+
+enum status crawls_report(struct crawls *c, struct bytes name,
+                          const struct crawls_report *r, int fd)
+{
+    const struct crawls_entry *e;
+    char *dir = NULL;
+    enum status st = STATUS_NOT_FOUND;
+
+    pthread_mutex_lock(&c->mtx);
+    e = crawls_find(c, name);
+    if (e != NULL)
+        dir = xstrdup(e->dir);
+    pthread_mutex_unlock(&c->mtx);
+    if (dir != NULL)
+        st = c->factory.report(c->factory.ctx, dir, r, fd);
+    free(dir);
+    return st;
+}
 
 #define GONE ".gone" /* after a dot and the name */
 
@@ -291,4 +480,174 @@ void crawls_entry_tend(struct crawls *c, struct crawls_entry *e)
             close_ended(c, e, &r);
     }
     notify(c, e);
+}
+
+/*
+ * A crawl's hosts and its recent answers, as JSON.
+ *
+ * A task on the frontier thread looks up the hosts and copies them into JSON,
+ * as their names live only as long as the engine.
+ */
+
+#define HOSTS_MOST 1000
+
+/* Reads "size", a number or the text of a query. */
+static bool read_size(const struct crawls_call *call, size_t most, size_t *size)
+{
+    const json_t *v = json_object_get(call->in, "size");
+    json_int_t n = 20;
+
+    if (json_is_integer(v)) {
+        n = json_integer_value(v);
+    } else if (json_is_string(v)) {
+        const char *s = json_string_value(v);
+
+        if (s[0] == '\0' || strlen(s) > 6 || s[strspn(s, "0123456789")] != '\0')
+            return false;
+        for (n = 0; *s != '\0'; s++)
+            n = n * 10 + (*s - '0');
+    } else if (v != NULL) {
+        return false;
+    }
+    if (n < 1 || (uintmax_t)n > most)
+        return false;
+    *size = (size_t)n;
+    return true;
+}
+
+/* ---- hosts ---- */
+
+struct hosts_task {
+    struct crawl_task task; /* first */
+    enum engine_host_order by;
+    size_t size;
+    json_t *out;
+};
+
+static json_t *host_json(const struct engine_host_row *r, int64_t now,
+                         int64_t wall_ms)
+{
+    static const char *const states[] = {
+        [ENGINE_HOST_READY] = "ready",     [ENGINE_HOST_BUSY] = "busy",
+        [ENGINE_HOST_WAITING] = "waiting", [ENGINE_HOST_BLOCKED] = "blocked",
+        [ENGINE_HOST_DEAD] = "dead",
+    };
+    int64_t due = r->due > now ? r->due : now;
+    const struct host_record record = {
+        .host = r->host,
+        .state = bytes_of_str(states[r->state]),
+        .why = bytes_of_str(r->why),
+        .queued = r->queued,
+        .fetched = r->fetched,
+        .failures = r->failures,
+        .connections = r->connections,
+        .handshakes = r->handshakes,
+        .kept = r->requests > r->connections ? r->requests - r->connections : 0,
+        .delay_ms = r->delay / NS_PER_MS,
+        .delay_why = bytes_of_str(r->delay_why),
+        .crawl_delay_ms = r->crawl_delay >= 0 ? r->crawl_delay / NS_PER_MS : -1,
+        .set_delay_ms = r->set_delay >= 0 ? r->set_delay / NS_PER_MS : -1,
+        .limit = r->limit,
+        .latency_ms =
+            r->latency_us > 0 ? ((int64_t)r->latency_us + 999) / 1000 : -1,
+        .due_ms = r->due == INT64_MAX ? 0 : wall_ms + (due - now) / NS_PER_MS,
+    };
+    json_t *o = json_object();
+
+    column_view_set(&host_views[HOST_VIEW_LIVE], &record, o);
+    return o;
+}
+
+static enum status look_at_hosts(struct crawl_task *t, struct engine *e,
+                                 int64_t now, int64_t wall_ms)
+{
+    struct hosts_task *h = (struct hosts_task *)t;
+    struct engine_host_row *rows = xcalloc(h->size, sizeof *rows);
+    bool all;
+    size_t n = e->ops->hosts(e, h->by, h->size, now, rows, &all);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, host_json(&rows[i], now, wall_ms));
+    h->out = json_pack("{s:o, s:b}", "hosts", list, "all", all);
+    free(rows);
+    return STATUS_OK;
+}
+
+static bool read_order(const struct crawls_call *call,
+                       enum engine_host_order *by)
+{
+    static const char *const names[] = {
+        [ENGINE_HOSTS_BIGGEST] = "biggest",
+        [ENGINE_HOSTS_SLOWEST] = "slowest",
+        [ENGINE_HOSTS_BLOCKED] = "blocked",
+    };
+    const json_t *v = json_object_get(call->in, "sort");
+
+    *by = ENGINE_HOSTS_BIGGEST;
+    if (v == NULL)
+        return true;
+    for (int i = 0; json_is_string(v) && i < 3; i++)
+        if (strcmp(json_string_value(v), names[i]) == 0) {
+            *by = (enum engine_host_order)i;
+            return true;
+        }
+    return false;
+}
+
+void crawls_call_hosts(struct crawl *crawl, struct crawls_call *call)
+{
+    struct hosts_task h = {.task = {.run = look_at_hosts}};
+    enum status st;
+
+    if (!read_order(call, &h.by)) {
+        crawls_fail(call, STATUS_ARG, "sort: biggest, slowest or blocked");
+        return;
+    }
+    if (!read_size(call, HOSTS_MOST, &h.size)) {
+        crawls_fail(call, STATUS_ARG, "size: 1 to %d", HOSTS_MOST);
+        return;
+    }
+    st = crawl_perform(crawl, &h.task);
+    if (st != STATUS_OK)
+        crawls_fail(call, st, "the crawl is stopping");
+    call->out = h.out;
+}
+
+/* ---- recent answers ---- */
+
+static json_t *answer_json(const struct crawl_answer *a)
+{
+    struct url_record f = url_record_empty();
+    json_t *o = json_object();
+
+    f.url.url = bytes_of_str(a->url);
+    f.fetch = (struct fetch_row){.at_ms = a->at_ms,
+                                 .elapsed_ms = a->elapsed_ms,
+                                 .status = (uint8_t)a->outcome.status,
+                                 .reason = (uint8_t)a->outcome.reason,
+                                 .http_status = a->outcome.http_status,
+                                 .wire_bytes = a->bytes,
+                                 .title = bytes_of_str(a->title)};
+    column_view_set(&row_views[ROW_VIEW_RECENT], &f, o);
+    return o;
+}
+
+void crawls_call_recent(struct crawl *crawl, struct crawls_call *call)
+{
+    struct crawl_answer *answers;
+    json_t *list;
+    size_t size, n;
+
+    if (!read_size(call, CRAWL_RECENT, &size)) {
+        crawls_fail(call, STATUS_ARG, "size: 1 to %d", CRAWL_RECENT);
+        return;
+    }
+    answers = xcalloc(size, sizeof *answers);
+    n = crawl_recent(crawl, answers, size);
+    list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, answer_json(&answers[i]));
+    call->out = json_pack("{s:o}", "recent", list);
+    free(answers);
 }

@@ -1,11 +1,8 @@
 /*
- * crawls_impl.h - the registry's own struct, shared by its files.
+ * crawls_impl.h - the registry's own struct, shared by its two files.
  *
- *   crawls.c         opening and closing, the thread
- *   crawls_list.c    the list, and what others see of it
- *   crawls_calls.c   what calls do
- *   crawls_entry.c   one crawl: open, close, its last command
- *   crawls_stats.c    its hosts and recent answers, as JSON
+ *   crawls.c         opening and closing, the thread, what calls do
+ *   crawls_entry.c   one crawl: its last command, and what others see of it
  *
  * No other file includes this.
  */
@@ -109,17 +106,12 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
 
 /* ---- calls; on the registry's thread ---- */
 
-/* Carries a call out; calls `done`, or lets the call wait with its entry. */
-void crawls_carry_out(struct crawls *c, struct crawls_call *call);
-/* Ends the calls that waited for the entry to stop. True: the entry is gone. */
-bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e);
 /* One more verb, for crawls_attach. */
 #define CRAWLS_ADOPT ((enum crawls_verb)(CRAWLS_RECENT + 1))
-void crawls_take_in(struct crawls *c, struct crawls_call *call);
 void crawls_fail(struct crawls_call *call, enum status st, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* (crawls_stats.c) `crawl` is open. */
+/* (crawls_entry.c) `crawl` is open. */
 void crawls_call_hosts(struct crawl *crawl, struct crawls_call *call);
 void crawls_call_recent(struct crawl *crawl, struct crawls_call *call);
 

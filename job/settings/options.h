@@ -192,7 +192,7 @@ struct crawl_settings {
     bool cdxj;                /* index the WARC files at a stop */
     char *jsonl; /* for lines: a file, "-": stdout, a Kafka topic; or NULL */
     struct option_list kafka_property; /* "NAME=VALUE", see kafka_address.h */
-    bool passing; /* the output is temporary: no option, see passing_crawl.h */
+    bool passing; /* the output is temporary: no option, see cmd_crawl.c */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log only errors; log also actions */
     bool decisions;                /* and why */

@@ -7,7 +7,7 @@
  * million seeds need no memory.
  *
  * A user name and password in a seed are a login for its origin, and never
- * printed (seed_login.h).
+ * printed (seed_login_settings).
  *
  * A bad seed is reported on a stream with its file and line, and does not
  * affect the others; only the first SEEDS_REPORTED are shown.
@@ -18,9 +18,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/status.h"
 #include "config/option.h"
 #include "frontier/url/url.h"
+#include "job/settings/options.h"
 
 #define SEEDS_REPORTED 20
 #define SEED_CEILING   URL_LENGTH_CEILING /* octets of a line */
@@ -60,5 +62,25 @@ MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
 MUST_CHECK enum status seeds_all(struct seeds *s,
                                  const struct option_list *operands,
                                  const char *input);
+
+/*
+ * User names and passwords in given URLs.
+ *
+ * https://user:password@host/ has a login for the origin of that URL: it is
+ * removed before the URL is stored or printed, and kept among the secrets like
+ * --auth (RFC 3986 section 3.2.1 deprecates passwords in URLs; browsers and
+ * curl still accept them).
+ */
+
+/* Appends the text of a URL, valid or not, for display: "***@" replaces what
+ * may be a login. */
+void seed_login_hide(struct bytes text, struct buf *out);
+
+/* Moves the logins in `seeds` and `sitemap-url` to `auth`. STATUS_ARG: see
+ * `error`. */
+MUST_CHECK enum status seed_login_settings(struct crawl_settings *s,
+                                           struct buf *error);
+/* Adds a login to `auth`. */
+void seed_login_add(struct crawl_settings *s, struct bytes login);
 
 #endif

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/ascii.h"
@@ -21,6 +22,75 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "crawler/html/link_kinds.h"
+
+/* ---- which kinds of links a crawl follows ---- */
+
+static uint32_t kinds_of(const struct option_list *l)
+{
+    uint32_t set = 0;
+    enum link_kind k;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (link_kind_of_name(bytes_of_str(l->item[i]), &k))
+            set |= LINK_BIT(k);
+    return set;
+}
+
+uint32_t settings_link_kinds(const struct crawl_settings *s)
+{
+    uint32_t set = kinds_of(&s->follow);
+
+    if (s->check)
+        return LINK_BIT(LINK_REDIRECT);
+    if (s->assets != ASSETS_OFF)
+        set |= LINK_SET_ASSETS;
+    set &= ~kinds_of(&s->ignore);
+    if (s->sitemap == SITEMAPS_ONLY)
+        set = LINK_BIT(LINK_SITEMAP);
+    if (s->sitemap == SITEMAPS_OFF)
+        set &= ~LINK_BIT(LINK_SITEMAP);
+    return set | LINK_BIT(LINK_REDIRECT);
+}
+
+/* ---- which trap rules a crawl goes by, and their thresholds ---- */
+
+#define THRESHOLD_MOST 1000000
+
+bool settings_trap(const char *text, enum trap_rule *rule, uint32_t *threshold)
+{
+    const char *eq = strchr(text, '=');
+    char *end;
+    long n;
+
+    if (eq == NULL ||
+        !trap_rule_find(bytes_of(text, (size_t)(eq - text)), rule))
+        return false;
+    if (strcmp(eq + 1, "off") == 0) {
+        *threshold = 0;
+        return true;
+    }
+    if (eq[1] < '0' || eq[1] > '9')
+        return false;
+    n = strtol(eq + 1, &end, 10);
+    *threshold = (uint32_t)n;
+    return *end == '\0' && n >= 1 && n <= THRESHOLD_MOST;
+}
+
+struct frontier_traps settings_traps(const struct crawl_settings *s)
+{
+    struct frontier_traps out = {.policy = s->traps,
+                                 .exempt = LINK_BIT(LINK_LISTED)};
+    enum trap_rule rule;
+    uint32_t threshold;
+
+    for (unsigned r = 0; r < TRAP_RULES_; r++)
+        out.threshold[r] = trap_rule_default((enum trap_rule)r);
+    for (size_t i = 0; i < s->trap.count; i++)
+        if (settings_trap(s->trap.item[i], &rule, &threshold))
+            out.threshold[rule] = threshold;
+    return out;
+}
 
 void settings_init(struct crawl_settings *s)
 {
@@ -295,4 +365,131 @@ void settings_product_token(const struct crawl_settings *s, struct buf *out)
 
     for (; ascii_is_letter(*p) || *p == '_' || *p == '-'; p++)
         buf_add_char(out, ascii_lower(*p));
+}
+
+/* ---- settings as JSON ---- */
+
+static bool is_shown(const struct option_spec *o)
+{
+    return (o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN | OPTION_SECRET)) == 0;
+}
+
+static json_t *list_json(const struct option_spec *o,
+                         const struct crawl_settings *s)
+{
+    json_t *list = json_array();
+    struct buf text;
+
+    buf_init(&text, (size_t)1 << 20);
+    for (size_t k = 0; k < option_items(o, s); k++) {
+        buf_clear(&text);
+        option_text(o, s, k, &text);
+        json_array_append_new(list, json_stringn(buf_str(&text), text.len));
+    }
+    buf_fini(&text);
+    return list;
+}
+
+static json_t *value_json(const struct option_spec *o,
+                          const struct crawl_settings *s)
+{
+    const void *at = (const char *)s + o->at;
+    struct buf text;
+    json_t *v;
+
+    if (o->type == OPTION_LIST)
+        return list_json(o, s);
+    if (o->type == OPTION_FLAG)
+        return json_boolean(*(const bool *)at);
+    if (o->type == OPTION_FRACTION)
+        return json_real(*(const double *)at);
+    if (o->type == OPTION_COUNT &&
+        (o->bare == NULL || (double)*(const int64_t *)at >= o->min))
+        return json_integer(*(const int64_t *)at);
+    buf_init(&text, (size_t)1 << 20);
+    option_text(o, s, 0, &text);
+    v = o->type == OPTION_TEXT && text.len == 0
+            ? json_null()
+            : json_stringn(buf_str(&text), text.len);
+    buf_fini(&text);
+    return v;
+}
+
+json_t *settings_json(const struct crawl_settings *s)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < crawl_options.count; i++)
+        if (is_shown(&crawl_options.spec[i]))
+            json_object_set_new(all, crawl_options.spec[i].name,
+                                value_json(&crawl_options.spec[i], s));
+    return all;
+}
+
+json_t *settings_secrets_json(const struct crawl_settings *s)
+{
+    json_t *names = json_array();
+    struct crawl_settings none;
+
+    settings_init(&none);
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+
+        if ((o->flags & OPTION_SECRET) != 0 && !option_equal(o, s, &none))
+            json_array_append_new(names, json_string(o->name));
+    }
+    settings_fini(&none);
+    return names;
+}
+
+/* null for a secret. */
+static json_t *shown_json(const struct option_spec *o,
+                          const struct crawl_settings *s)
+{
+    return is_shown(o) ? value_json(o, s) : json_null();
+}
+
+json_t *settings_changed_json(const struct crawl_settings *a,
+                              const struct crawl_settings *b)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+
+        if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) == 0 &&
+            !option_equal(o, a, b))
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:o, s:o}", "name", o->name,
+                                            "before", shown_json(o, a), "after",
+                                            shown_json(o, b)));
+    }
+    return all;
+}
+
+/* ---- how --memory is divided ---- */
+
+#define MIB        (UINT64_C(1) << 20)
+#define LEAST_REST (24 * MIB)
+#define LEAST_IDLE (4 * MIB) /* for connections */
+#define BODIES     4         /* their part is one in so many */
+
+struct memory_plan memory_plan(uint64_t limit, bool filter)
+{
+    uint64_t rest = limit / 8 > LEAST_REST ? limit / 8 : LEAST_REST;
+    struct memory_plan p = {.limit = limit,
+                            .engine = limit - limit / BODIES - rest,
+                            .bodies = limit / BODIES,
+                            .rest = rest,
+                            .connections = LEAST_IDLE};
+    const struct seen_store_options o = {.use_filter = filter,
+                                         .memory = p.engine};
+
+    p.store = seen_store_shares(&o);
+    return p;
+}
+
+uint64_t memory_plan_least(uint64_t body)
+{
+    return body > UINT64_MAX / BODIES ? UINT64_MAX : body * BODIES;
 }

@@ -6,6 +6,7 @@
 #ifndef URLWEIR_JOB_SETTINGS_SETTINGS_H
 #define URLWEIR_JOB_SETTINGS_SETTINGS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "frontier/embedded/frontier.h"
+#include "frontier/seen/seen_store.h"
 #include "job/settings/options.h"
 
 /* Sets all fields to their defaults; settings_fini() frees them. */
@@ -90,5 +92,44 @@ void settings_user_agent(const struct crawl_settings *s, struct buf *out);
 /* The part of it that robots.txt names (RFC 9309 section 2.2.1), in lower case:
  * "urlweir". */
 void settings_product_token(const struct crawl_settings *s, struct buf *out);
+
+/*
+ * Settings as JSON.
+ *
+ * Keys are long names; values are texts as in a file, except counts, fractions
+ * and flags. Settings of a single run are left out. Any thread.
+ */
+
+/* An object with all settings but secrets. */
+json_t *settings_json(const struct crawl_settings *s);
+/* An array with the names of the secrets that are set. */
+json_t *settings_secrets_json(const struct crawl_settings *s);
+/* An array of the settings that differ: name, before, after; null for a
+ * secret. */
+json_t *settings_changed_json(const struct crawl_settings *a,
+                              const struct crawl_settings *b);
+
+/*
+ * How --memory is divided.
+ *
+ * Five eighths for the engine (filter, hot cache, exact set, SQLite's cache,
+ * queues), a quarter for bodies in flight; the rest, an eighth but at least 24
+ * MiB, is for code, stacks and parsers. Connections use what the engine does
+ * not use yet (connection_budget.h).
+ */
+
+/* Octets. */
+struct memory_plan {
+    uint64_t limit; /* all of it */
+    uint64_t engine, bodies, rest;
+    uint64_t connections;           /* that they have in any case */
+    struct seen_store_shares store; /* of the engine's part */
+};
+
+/* `filter`: is one used? */
+struct memory_plan memory_plan(uint64_t limit, bool filter);
+
+/* The least --memory with which a body of `body` octets can be read. */
+uint64_t memory_plan_least(uint64_t body);
 
 #endif

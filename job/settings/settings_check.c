@@ -20,8 +20,7 @@
 #include "frontier/outcome.h"
 #include "frontier/refresh/refresh_rule.h"
 #include "job/settings/cluster_settings.h"
-#include "job/settings/memory_plan.h"
-#include "job/settings/seed_login.h"
+#include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 
 /* ---- the value of each option ---- */

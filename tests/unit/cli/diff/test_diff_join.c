@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff/diff_side.h"
 #include "frontier/outcome.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_diff_row.c - a difference as a line, and back. */
-#include "cli/diff/diff_row.h"
+#include "cli/diff/diff_join.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

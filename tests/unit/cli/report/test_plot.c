@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/plot_axis.h"
 #include "tests/unit/unit.h"
 
 static struct buf b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "job/settings/seed_login.h"
+#include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 #include "tests/unit/unit.h"
 

@@ -1,10 +1,12 @@
 /*
- * shard_settings.h - the settings of one shard, from those of its worker.
+ * cmd_shard.h - the settings of one shard, from those of its worker.
  */
-#ifndef URLWEIR_CLI_RUN_SHARD_SETTINGS_H
-#define URLWEIR_CLI_RUN_SHARD_SETTINGS_H
+#ifndef URLWEIR_CLI_RUN_CMD_SHARD_H
+#define URLWEIR_CLI_RUN_CMD_SHARD_H
 
+#include "base/buf.h"
 #include "base/kafka/kafka_address.h"
+#include "frontier/url/shard.h"
 #include "job/settings/options.h"
 
 /* Reads those of the worker in `dir` into `s`, which settings_init has filled,
