@@ -760,6 +760,26 @@ def anywhere(where):
     crawl.web.close()
 
 
+def same(where):
+    """With a limit of depth and by in-links, four workers, two of which are lost, find
+    what one machine does, and as near to a seed."""
+    options = ["--depth", "3", "--order", "best"]
+    crawl = Crawl(where, options)
+    crawl.create()
+    for _ in range(3):
+        crawl.join()
+    wait_for(lambda: len(crawl.web.pages()) > 40, "some pages")
+    crawl.kill(1, lose=True)
+    crawl.kill(2)
+    crawl.end(0, killed=(1, 2))
+    run("crawl", "-q", "-o", f"{where}/alone", *OPTIONS, *OWN, *options, *crawl.web.seeds())
+    if known(crawl.url) != known(f"{where}/alone"):
+        raise Failure(str(sorted(known(crawl.url) ^ known(f"{where}/alone"), key=str)[:5]))
+    if "same" not in run("diff", crawl.url, f"{where}/alone", "--exit-code"):
+        raise Failure("diff")
+    crawl.web.close()
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
@@ -769,4 +789,4 @@ if __name__ == "__main__":
     scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_archives, lose_all,
                    kill_often,
                    pause_worker, kill_shard, paused, stopped, changed, hosts,
-                   limited, quota, secrets, lines, watched, moved, since, anywhere], DIR, sys.argv[4:])
+                   limited, quota, secrets, lines, watched, moved, since, anywhere, same], DIR, sys.argv[4:])
