@@ -68,6 +68,8 @@ struct truth_pace {
     unsigned told_in;                 /* the life that was told so */
     int64_t blocked_from, blocked_until;
     int64_t own_delay_ms; /* the least that a person has set; 0: none */
+    int64_t set_delay_ms; /* that holds for sure; 0: none */
+    int64_t set_delay_at;
     int64_t told_jumped_ms, blocked_jumped_ms; /* as in the log, then */
 };
 

@@ -16,6 +16,8 @@
 #define SLACK_MS 3
 /* What was leased before a host was blocked may be asked for yet. */
 #define LEASED_MS 60000
+/* A response that ends so long after a delay was set counts with that. */
+#define SET_MS 1000
 
 /* The first origin that shares a queue with this one. Which hosts share an
  * address is known only once they were looked up, so with --queue-key ip each
@@ -167,6 +169,14 @@ static int64_t rest_ms(const struct truth *t, const struct truth_crawl *c,
                : 0;
 }
 
+static int64_t set_delay(const struct truth_crawl *c,
+                         const struct truth_pace *p)
+{
+    return person_says(&c->run->settings, SET_RANDOM_DELAY, "yes")
+               ? p->set_delay_ms / 2
+               : p->set_delay_ms;
+}
+
 void truth_judge_pace(struct truth *t, struct truth_crawl *c,
                       const struct sim_log_entry *e, const struct plan_sight *s)
 {
@@ -188,6 +198,14 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
                   "asked %s%s %" PRId64 " ms after the end of %s, not %" PRId64,
                   host, e->target, e->passed_ms - end_of(t, p->last),
                   p->last->target, least_delay(t, c, key, e));
+    if (alone && p->set_delay_ms > 0 && p->last != NULL &&
+        end_of(t, p->last) > p->set_delay_at + SET_MS &&
+        at + may_be_early(p->last, e) < end_of(t, p->last) + set_delay(c, p))
+        truth_say(t,
+                  "asked %s%s %" PRId64
+                  " ms after %s, and a person wants %" PRId64,
+                  host, e->target, e->passed_ms - end_of(t, p->last),
+                  p->last->target, p->set_delay_ms);
     told = p->not_before > 0 ? truth_act_of_life(t, p->told_in) : NULL;
     if (alone && told != NULL &&
         at + (p->told_in == e->life ? 0 : e->jumped_ms - p->told_jumped_ms) <
@@ -238,6 +256,10 @@ void truth_steer_host(struct truth *t, struct truth_crawl *c,
         if (s->verb == STEER_DELAY &&
             (p->own_delay_ms == 0 || s->number < p->own_delay_ms))
             p->own_delay_ms = s->number;
+        if (s->verb == STEER_DELAY) {
+            p->set_delay_ms = s->done && p->last != NULL ? s->number : 0;
+            p->set_delay_at = s->said_ms;
+        }
         if (s->verb == STEER_BLOCK || s->verb == STEER_LIMIT)
             c->blocked[i] = true;
         /* One that was asked has a queue, and there is one of that name. */
