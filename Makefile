@@ -162,7 +162,7 @@ $(GEN)/service/dashboard/%.c: service/dashboard/% tools/embed.sh
 
 $(GEN)/service/openapi.c: service/http/openapi.json tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh service/http/http_openapi.h http_openapi <$< >$@
+	$(Q)tools/embed.sh service/http/http_pages.h http_openapi <$< >$@
 
 $(GEN)/%.o: $(GEN)/%.c Makefile | $(DEPS)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -w -c -o $@ $<

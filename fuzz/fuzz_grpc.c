@@ -16,7 +16,6 @@
 
 #include "base/mem.h"
 #include "service/grpc/grpc_frame.h"
-#include "service/grpc/grpc_text.h"
 #include "service/grpc/http2_session.h"
 #include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "service/http/http_route.h"
+#include "service/http/http_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

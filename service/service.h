@@ -22,7 +22,7 @@
 #include "service/calls/frontier_service.h"
 #include "service/calls/router.h"
 #include "service/net/auth.h"
-#include "service/net/tls_files.h"
+#include "service/net/tls.h"
 
 struct grpc_server;
 struct served_shards;

@@ -16,7 +16,6 @@
 #include "frontier/reader.h"
 #include "job/settings/settings.h"
 #include "service/net/auth.h"
-#include "service/net/token_file.h"
 
 #define ANSWER_MOST ((size_t)16 << 20)
 #define CONNECT_MS  10000L

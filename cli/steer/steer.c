@@ -100,7 +100,7 @@ static enum status try_process(struct steer *t, enum steer_verb verb,
     return st;
 }
 
-/* The value of a block, a delay or a limit, which service/http/http_queues.c
+/* The value of a block, a delay or a limit, which service/http/http_api.c
  * reads too. */
 static struct frontier_setting setting_of(const json_t *in)
 {

@@ -1,9 +1,8 @@
 /*
  * frontier_service_impl.h - the inside of the service, shared by its files.
  *
- *   frontier_service.c        the way to the frontier thread; opening, closing
- *   frontier_service_turn.c   that thread
- *   call_served.c             its operations for a call
+ *   frontier_service.c  the frontier thread and the way to it
+ *   call_served.c       its operations for a call
  *
  * No other file includes this.
  */
@@ -13,7 +12,7 @@
 #include <pthread.h>
 
 #include "frontier/served/served.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 #include "service/calls/call_ops.h"
 #include "service/calls/frontier_service.h"
 
@@ -62,18 +61,6 @@ struct frontier_service {
     bool uncovered;           /* there was a commit since the last one */
     enum status stopped;      /* status of the last checkpoint */
 };
-
-void call_list_add(struct call_list *l, struct frontier_call *call);
-struct frontier_call *call_list_take(struct call_list *l);
-/* The items that the call counts as while it waits. */
-size_t call_items(const struct frontier_call *call);
-
-/* The frontier thread's start routine. */
-void *frontier_thread(void *service);
-/* Takes the first stats, before the thread starts. */
-void frontier_take_stats(struct frontier_service *s);
-/* The time by the clock in the options. */
-int64_t frontier_wall_ms(const struct frontier_service *s);
 
 /* For call_execute, with the service as `of` (call_served.c). */
 extern const struct call_ops call_served_ops;

@@ -22,7 +22,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 #include "service/calls/router_impl.h"
 
 #define QUEUE_MOST ((size_t)64 << 20) /* octets of two names of queues */

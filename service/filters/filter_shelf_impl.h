@@ -1,10 +1,8 @@
 /*
  * filter_shelf_impl.h - the inside of the shelf, shared by its files.
  *
- *   filter_shelf.c        its thread, its calls' way through it
- *   filter_shelf_calls.c  what each call does
- *   filter_shelf_locks.c  keys that one caller at a time fetches
- *   filter_shelf_files.c  images, the log, and reading them back
+ *   filter_shelf.c        its thread, its images and log, reading them back
+ *   filter_shelf_calls.c  what each call does; locks of keys
  *
  * No other file includes this.
  */
@@ -69,15 +67,7 @@ int64_t shelf_end_leases(struct filter_shelf *s, int64_t now);
 void shelf_measure(struct shelf_filter *f);
 void shelf_filter_free(void *f);
 
-/* ---- filter_shelf_locks.c ---- */
-
-void shelf_lock_keys(struct filter_shelf *s, struct shelf_filter *f,
-                     struct shelf_call *c, const uint64_t *keys, int64_t now);
-void shelf_unlock_keys(struct filter_shelf *s, struct shelf_filter *f,
-                       struct shelf_call *c, const uint64_t *keys);
-void shelf_locks_free(struct filter_shelf *s, struct shelf_filter *f);
-
-/* ---- filter_shelf_files.c ---- */
+/* ---- filter_shelf.c ---- */
 
 /* Reads the filter `name` if its file is there and it is not on the shelf. */
 MUST_CHECK enum status shelf_load_one(struct filter_shelf *s,
@@ -86,12 +76,9 @@ MUST_CHECK enum status shelf_load_one(struct filter_shelf *s,
 MUST_CHECK enum status shelf_read(struct filter_shelf *s, const char *path,
                                   struct shelf_filter *f);
 
-MUST_CHECK enum status shelf_load(struct filter_shelf *s);
 /* Writes the image of `f` with `filter` in it, which becomes its own. */
 MUST_CHECK enum status shelf_save(struct filter_shelf *s,
                                   struct shelf_filter *f);
-/* Saves what changed, and empties the log. */
-MUST_CHECK enum status shelf_checkpoint(struct filter_shelf *s);
 MUST_CHECK enum status shelf_remove_file(struct filter_shelf *s,
                                          const char *name);
 void shelf_log(struct filter_shelf *s, struct shelf_filter *f,

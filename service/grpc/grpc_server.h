@@ -21,7 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "service/grpc/grpc_text.h"
+#include "service/grpc/grpc_frame.h"
 #include "service/grpc/http2_server.h"
 #include "service/net/auth.h"
 #include "service/net/loop.h"

@@ -1,12 +1,5 @@
-/*
- * grpc_server_impl.h - the inside of the server of gRPC, shared by its files.
- *
- *   grpc_server.c  methods by path; which requests become a call; the end
- *   grpc_call.c    one call, from its beginning to its trailers
- *   grpc_idle.c    calls that may be ended to make room for others
- *
- * No other file includes this.
- */
+/* grpc_server_impl.h - the inside of the server of gRPC, for grpc_server.c and
+ * its fuzzer. */
 #ifndef URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
 #define URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
 
@@ -73,21 +66,5 @@ static inline struct http2_header grpc_header(const char *name,
  * needs a `wake`. Freed by grpc_server_free. */
 struct grpc_server *grpc_server_without_port(struct loop *l,
                                              const struct grpc_options *o);
-
-/* Fills in all functions of a handler except `request`. */
-void grpc_call_handle(struct http2_handler *h);
-/* `timeout` in ns; -1: none. */
-void grpc_call_open(struct grpc_server *s, struct http2_stream *t,
-                    const struct grpc_method *m, void *ctx, bool gzip,
-                    int64_t timeout);
-/* Sends only a status, before any answer (Trailers-Only), and counts it. */
-void grpc_refuse(struct grpc_server *s, struct http2_stream *t,
-                 enum grpc_code code, const char *why);
-
-/* Something has come for the call, or it ends: it is not idle. */
-void grpc_idle_leave(struct grpc_call *c);
-/* A call is about to begin on `t`: ends an idle one if there is little room
- * left on the connection, or in all. */
-void grpc_idle_make_room(struct grpc_server *s, const struct http2_stream *t);
 
 #endif

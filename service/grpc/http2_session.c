@@ -14,12 +14,142 @@
  * frame, which is the first frame that goes out, says ours instead.
  */
 #include <assert.h>
+#include <nghttp2/nghttp2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "service/grpc/http2_session_impl.h"
+
+/* ---- a block of header fields, as it comes in ----
+ *
+ * nghttp2 gives field after field. Past the limit, fields are counted and
+ * dropped, so that the request can still be answered, and a peer that sends a
+ * few fields too many can be told from one that sends nothing else.
+ */
+
+static void http2_block_clear(struct http2_block *b)
+{
+    buf_clear(&b->text);
+    b->count = b->octets = 0;
+}
+
+/* Adds a field; past `most` octets or HTTP2_FIELDS_MOST fields it is only
+ * counted. */
+static void http2_block_add(struct http2_block *b, struct bytes name,
+                            struct bytes value, size_t most)
+{
+    b->octets += name.len + value.len + 32;
+    if (b->octets > most || b->count == HTTP2_FIELDS_MOST)
+        return;
+    b->field[b->count].name = b->text.len;
+    b->field[b->count].name_len = name.len;
+    buf_add_bytes(&b->text, name);
+    b->field[b->count].value = b->text.len;
+    b->field[b->count].value_len = value.len;
+    buf_add_bytes(&b->text, value);
+    b->count++;
+}
+
+/* Fills in *out from the block; `headers` has room for HTTP2_FIELDS_MOST, and
+ * *out lives as long as it and the block. */
+static void http2_block_read(const struct http2_block *b, size_t most,
+                             struct http2_header *headers,
+                             struct http2_request *out)
+{
+    struct http2_request r = {.headers = headers};
+
+    r.too_large =
+        b->octets > most || b->count == HTTP2_FIELDS_MOST || b->text.failed;
+    for (size_t i = 0; i < b->count && !b->text.failed; i++) {
+        struct http2_header h = {
+            bytes_of(b->text.at + b->field[i].name, b->field[i].name_len),
+            bytes_of(b->text.at + b->field[i].value, b->field[i].value_len),
+        };
+
+        if (bytes_is(h.name, ":method"))
+            r.method = h.value;
+        else if (bytes_is(h.name, ":path"))
+            r.path = h.value;
+        else if (h.name.len > 0 && h.name.at[0] != ':')
+            headers[r.count++] = h;
+    }
+    *out = r;
+}
+
+struct bytes http2_request_header(const struct http2_request *r,
+                                  const char *name)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (bytes_is(r->headers[i].name, name))
+            return r->headers[i].value;
+    return bytes_of(NULL, 0);
+}
+
+/* ---- the heads of frames among the octets of a connection ---- */
+
+void http2_frames_init(struct http2_frames *f)
+{
+    *f = (struct http2_frames){.skip = NGHTTP2_CLIENT_MAGIC_LEN};
+}
+
+static void skip(struct http2_frames *f, struct bytes *in)
+{
+    size_t n = f->skip < in->len ? f->skip : in->len;
+
+    f->skip -= (uint32_t)n;
+    *in = bytes_of(in->at + n, in->len - n);
+    if (f->skip == 0 && f->have == 0 && f->block_is_last)
+        f->in_block = false;
+}
+
+static void note_block(struct http2_frames *f, const struct http2_frame_head *h)
+{
+    if (h->type == NGHTTP2_HEADERS)
+        f->blocks++;
+    else if (h->type != NGHTTP2_CONTINUATION)
+        return;
+    f->in_block = true;
+    f->block_is_last = (h->flags & NGHTTP2_FLAG_END_HEADERS) != 0;
+    if (h->len == 0 && f->block_is_last)
+        f->in_block = false;
+}
+
+static struct http2_frame_head read_head(const uint8_t b[9])
+{
+    return (struct http2_frame_head){
+        .len = (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2],
+        .type = b[3],
+        .flags = b[4],
+        .stream = ((uint32_t)b[5] << 24 | (uint32_t)b[6] << 16 |
+                   (uint32_t)b[7] << 8 | b[8]) &
+                  INT32_MAX,
+    };
+}
+
+bool http2_frames_next(struct http2_frames *f, struct bytes *in,
+                       struct http2_frame_head *out)
+{
+    size_t n;
+
+    skip(f, in);
+    n = sizeof f->head - f->have;
+    n = n < in->len ? n : in->len;
+    if (n > 0)
+        memcpy(f->head + f->have, in->at, n);
+    *in = bytes_of(in->at + n, in->len - n);
+    f->have += (unsigned)n;
+    if (f->have < sizeof f->head)
+        return false;
+    f->have = 0;
+    *out = read_head(f->head);
+    f->skip = out->len;
+    note_block(f, out);
+    return true;
+}
+
+/* ---- frames and windows, on top of nghttp2 ---- */
 
 #define BOMB            16   /* blocks this many times too large end it */
 #define ALLOWANCE       2000 /* frames that cost the peer nothing ... */

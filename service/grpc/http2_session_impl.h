@@ -3,7 +3,6 @@
  *
  *   http2_session.c  frames and windows, on top of nghttp2; octets in and out
  *   http2_stream.c   one stream, and its answer until nghttp2 asks for it
- *   http2_block.c    a block of header fields, as it comes in
  *
  * No other file includes this.
  */
@@ -17,8 +16,38 @@
 #include <sys/queue.h>
 
 #include "base/buf.h"
-#include "service/grpc/http2_frames.h"
+#include "base/bytes.h"
 #include "service/grpc/http2_session.h"
+
+/* ---- the heads of frames (RFC 9113 section 4.1), as they come in, cut anywhere ----
+ *
+ * nghttp2 silently skips frames that it does not know or need; this sees every
+ * frame. It checks nothing: octets that are not HTTP/2 give heads too, and
+ * nghttp2 refuses them.
+ */
+
+struct http2_frame_head {
+    uint32_t len, stream;
+    uint8_t type, flags;
+};
+
+struct http2_frames {
+    uint32_t skip; /* octets until the next head */
+    uint8_t head[9];
+    unsigned have;      /* octets of `head` */
+    bool in_block;      /* in a block of header fields */
+    bool block_is_last; /* no CONTINUATION follows */
+    uint64_t blocks;    /* blocks that have begun */
+};
+
+/* For the beginning of a connection, which starts with the preface. */
+void http2_frames_init(struct http2_frames *f);
+/* Finds the next head in `*in` and moves *in past it. False: all of `in` is
+ * read; then `in_block` and `blocks` are valid for its end. */
+bool http2_frames_next(struct http2_frames *f, struct bytes *in,
+                       struct http2_frame_head *out);
+
+/* ---- a session and its streams ---- */
 
 #define HTTP2_FIELDS_MOST   128 /* fields of a block that are kept */
 #define HTTP2_GREETING_MOST 64  /* octets of our SETTINGS frame */
@@ -83,17 +112,5 @@ void http2_session_wake(struct http2_session *s);
 void http2_stream_new(struct http2_session *s, int32_t id);
 /* Tells its owner, takes it out of all lists and frees it. */
 void http2_stream_forget(struct http2_stream *t);
-
-/* ---- one block ---- */
-
-void http2_block_clear(struct http2_block *b);
-/* Adds a field; past `most` octets or HTTP2_FIELDS_MOST fields it is only
- * counted. */
-void http2_block_add(struct http2_block *b, struct bytes name,
-                     struct bytes value, size_t most);
-/* Fills in *out from the block; `headers` has room for HTTP2_FIELDS_MOST, and
- * *out lives as long as it and the block. */
-void http2_block_read(const struct http2_block *b, size_t most,
-                      struct http2_header *headers, struct http2_request *out);
 
 #endif

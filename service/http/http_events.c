@@ -23,8 +23,8 @@
 #include "base/mem.h"
 #include "cluster/cluster_stats.h"
 #include "service/grpc/grpc_server.h"
-#include "service/http/http_crawl_json.h"
-#include "service/http/http_route.h"
+#include "service/http/http_crawls.h"
+#include "service/http/http_request.h"
 #include "service/http/http_server_impl.h"
 
 #define SAMPLE_MOST ((size_t)1 << 20)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_exchange.c - one request, from its first line to its answer.
+ * http_exchange.c - one request, from its first line to its answer, and the
+ * checks of access on its way.
  *
  *   server's thread: arrive() ─► read_body() ─► ask() ─► suspend, submit
  *   frontier thread:                                done ─► resume
@@ -10,22 +11,219 @@
  * raw request line, so that a name with a zero byte or bad UTF-8 is refused,
  * not truncated.
  */
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"
 #include "service/http/http_request.h"
-#include "service/http/http_route.h"
 #include "service/http/http_server_impl.h"
-#include "service/http/http_upload.h"
+#include "service/http/http_text.h"
 #include "service/shards/call_wire.h"
+
+/* ---- access checks: Host header, client certificate, token ----
+ *
+ * They run before the body is read, so that a stranger costs only its headers.
+ */
+
+struct bytes http_header(struct http_request *r, const char *name)
+{
+    const char *value = NULL;
+    size_t len = 0;
+
+    if (MHD_lookup_connection_value_n(r->conn, MHD_HEADER_KIND, name,
+                                      strlen(name), &value, &len) != MHD_YES)
+        return bytes_of(NULL, 0);
+    return bytes_of(value, len);
+}
+
+static bool shows_certificate(struct http_request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    unsigned wrong = 1;
+
+    return info != NULL && info->tls_session != NULL &&
+           gnutls_certificate_verify_peers2(info->tls_session, &wrong) == 0 &&
+           wrong == 0;
+}
+
+/* Checks the token's role against r->route. */
+static void http_guard_role(struct http_request *r)
+{
+    struct auth *auth = r->server->options.auth;
+    enum auth_role needed = r->route->role, has;
+    struct bytes token;
+
+    if (needed == AUTH_NONE)
+        return;
+    if (auth == NULL) {
+        http_conns_know(r->server->conns, http_conn_of(r->conn));
+        has = r->server->options.open_role;
+        r->role = has != AUTH_NONE ? has : AUTH_ADMIN;
+        if (has != AUTH_NONE && has < needed)
+            http_problem(r, 403, "this needs the role %s; the caller has %s",
+                         auth_role_name(needed), auth_role_name(has));
+        return;
+    }
+    token = auth_bearer(http_header(r, MHD_HTTP_HEADER_AUTHORIZATION));
+    has = auth_role_of(auth, token);
+    r->role = has;
+    if (has != AUTH_NONE)
+        http_conns_know(r->server->conns, http_conn_of(r->conn));
+    if (has == AUTH_NONE)
+        http_problem(r, 401, "this needs a token: Authorization: Bearer TOKEN");
+    else if (has < needed)
+        http_problem(r, 403, "this needs a token with the role %s",
+                     auth_role_name(needed));
+}
+
+/* A browser says from which page a request comes (Fetch Metadata, W3C), to
+ * loopback and over TLS. Another port of this machine is `same-site`. Its page
+ * could read nothing, but have work done. */
+static void http_guard_site(struct http_request *r)
+{
+    struct bytes site = http_header(r, "Sec-Fetch-Site");
+
+    if (r->route->role != AUTH_NONE && site.len > 0 &&
+        !bytes_is(site, "same-origin") && !bytes_is(site, "none"))
+        http_problem(r, 403, "a page of another site asks for this");
+}
+
+/* Checks the Host header, and the client certificate if one is needed. */
+static void http_guard_caller(struct http_request *r)
+{
+    const struct http_options *o = &r->server->options;
+
+    if (o->loopback && !http_host_is_local(http_header(r, MHD_HTTP_HEADER_HOST),
+                                           bytes_of_str(r->server->host)))
+        http_problem(r, 421, "the Host header names another machine");
+    else if (o->tls.client_ca != NULL && !shows_certificate(r))
+        http_problem(r, 403, "this needs a client certificate");
+}
+
+/* ---- refuses heads that servers read differently ----
+ *
+ * If a proxy and a server disagree on where a request ends, or which host it is
+ * for, one caller's request can be taken for another's (request smuggling). The
+ * library accepts such heads; we refuse them (RFC 9112 sections 2.2, 3.2, 5.1,
+ * 6.1 and 6.3) before anything else. The answer closes the connection, as does
+ * any answer before the end of its request.
+ *
+ * The library ends strings at a zero byte. In the request line we can tell from
+ * the position of the version; in a header field we cannot.
+ */
+
+struct head {
+    unsigned hosts, lengths, codings;
+    bool chunked; /* the last coding is chunked */
+    const char *wrong;
+};
+
+/* RFC 9110 section 5.6.2. */
+static bool is_token(struct bytes b)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+
+    for (size_t i = 0; i < b.len; i++) {
+        char c = b.at[i];
+
+        if (!ascii_is_alnum(c) && (c == '\0' || strchr(others, c) == NULL))
+            return false;
+    }
+    return b.len > 0;
+}
+
+static bool has_control(struct bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        if (((unsigned char)b.at[i] < ' ' && b.at[i] != '\t') ||
+            b.at[i] == 0x7f)
+            return true;
+    return false;
+}
+
+static bool names(struct bytes name, const char *field)
+{
+    return bytes_equal_nocase(name, bytes_of_str(field));
+}
+
+static enum MHD_Result look_at(void *ctx, enum MHD_ValueKind kind,
+                               const char *name, size_t name_len,
+                               const char *value, size_t value_len)
+{
+    struct head *h = ctx;
+    struct bytes n = bytes_of(name, name_len), v = bytes_of(value, value_len);
+
+    (void)kind;
+    if (!is_token(n))
+        h->wrong = "the name of a header field is not valid";
+    else if (has_control(v))
+        h->wrong = "a header field holds control characters";
+    if (names(n, MHD_HTTP_HEADER_HOST)) {
+        h->hosts++;
+    } else if (names(n, MHD_HTTP_HEADER_CONTENT_LENGTH)) {
+        h->lengths++;
+    } else if (names(n, MHD_HTTP_HEADER_TRANSFER_ENCODING)) {
+        h->codings++;
+        h->chunked = names(v, "chunked");
+    }
+    return h->wrong == NULL ? MHD_YES : MHD_NO;
+}
+
+static const char *why_not(struct MHD_Connection *conn, const char *version)
+{
+    struct head h = {.wrong = NULL};
+
+    MHD_get_connection_values_n(conn, MHD_HEADER_KIND, look_at, &h);
+    if (h.wrong != NULL)
+        return h.wrong;
+    if (h.hosts > 1)
+        return "there is more than one Host";
+    if (h.lengths > 1)
+        return "there is more than one Content-Length";
+    if (h.codings > 0 && h.lengths > 0)
+        return "there are both Content-Length and Transfer-Encoding";
+    if (h.codings > 0 && strcmp(version, MHD_HTTP_VERSION_1_0) == 0)
+        return "HTTP/1.0 has no Transfer-Encoding";
+    if (h.codings > 1 || (h.codings == 1 && !h.chunked))
+        return "Transfer-Encoding can only be chunked, once";
+    return NULL;
+}
+
+/* In the library's buffer the version begins one space after the target; if the
+ * target has a zero byte, it is farther away. */
+static bool is_cut_short(const struct http_request *r, const char *version)
+{
+    uintptr_t target = (uintptr_t)r->target, at = (uintptr_t)version;
+
+    return at > target && at - target < HTTP_HEADERS_MOST &&
+           at - target != strlen(r->uri) + 1;
+}
+
+/* Answers 400 to a head that other servers may read differently (http_exchange.c);
+ * `version` is the library's pointer. */
+static void http_head_check(struct http_request *r, const char *version)
+{
+    const char *why = why_not(r->conn, version);
+
+    if (why == NULL && (is_cut_short(r, version) || strchr(r->uri, ' ')))
+        why = "the request line holds a zero byte or too many spaces";
+    if (why == NULL && strstr(r->path, "%00") != NULL)
+        why = "the path holds a zero byte";
+    if (why != NULL)
+        http_problem(r, 400, "%s", why);
+}
+
+/* ---- from the first line to the head ---- */
 
 /*
  * Gives back leases whose answer was not delivered.

@@ -20,7 +20,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "service/http/http_route.h"
+#include "service/http/http_request.h"
 #include "service/http/http_server_impl.h"
 
 #define BLOCK    ((size_t)16 << 10)

@@ -12,13 +12,16 @@
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/histogram.h"
 #include "job/registry/crawls.h"
 #include "service/calls/call.h"
 #include "service/filters/filter_shelf.h"
-#include "service/http/http_stats.h"
+#include "service/http/http_text.h"
 #include "service/net/auth.h"
 #include "service/net/places.h"
 
@@ -31,7 +34,7 @@ struct http_server;
 struct http_request;
 
 struct http_route {
-    const char *method, *path; /* a '{name}' in it: see http_route.h */
+    const char *method, *path; /* a '{name}' in it: see http_request.h */
     bool body;  /* has a JSON body; else parameters in the query */
     bool file;  /* besides, its body is a file of any octets */
     bool calls; /* its JSON body is calls of another process, which `ask`
@@ -76,7 +79,7 @@ struct http_request {
     char *location; /* of 201 */
     char *out;      /* from malloc */
     size_t out_len;
-    struct http_page *page; /* of the dashboard's files (http_dashboard.h) */
+    struct http_page *page; /* of the dashboard's files (http_pages.h) */
 };
 
 /* Makes `n` zeroed calls for `ask` to fill in. */
@@ -130,13 +133,77 @@ const struct http_options *http_server_options(const struct http_server *s);
 /* ---- the routes; each table ends with path NULL ---- */
 
 extern const struct http_route http_routes[];        /* (http_api.c) */
-extern const struct http_route http_queue_routes[];  /* (http_queues.c) */
+extern const struct http_route http_queue_routes[];  /* (http_api.c) */
 extern const struct http_route http_crawl_routes[];  /* (http_crawls.c) */
 extern const struct http_route http_filter_routes[]; /* (http_filters.c) */
-extern const struct http_route http_shard_routes[];  /* (http_shards.c) */
+extern const struct http_route http_shard_routes[];  /* (http_api.c) */
 
-/* (http_metrics.c) */
+/* (http_pages.c) */
 void http_ask_metrics(struct http_request *r);
 void http_ask_health(struct http_request *r);
+
+/* ---- finds the route of a request and reads its parameters ----
+ *
+ * A path may have names in it, "/v1/crawls/{crawl}/pause": any text up to the
+ * next '/', not empty, percent-decoded. The document at /openapi.json names
+ * the same paths (tests/unit/service/http/test_http_pages.c).
+ */
+
+/* The tables of all files; ends with NULL. */
+extern const struct http_route *const http_route_tables[];
+
+/* Finds r->route; otherwise answers with 404, or with 405 and the methods of
+ * the path. */
+void http_route_find(struct http_request *r, const char *method);
+/* Reads the query into r->in and the name in the path into r->name; answers 400
+ * if one cannot be read, or if there is a query and the route takes a body. */
+void http_route_read(struct http_request *r);
+
+/* Reads the members of `object`, which is r->in or a part of it. `at`: its
+ * index in an array, or -1. False: the request has been answered. */
+bool http_members(struct http_request *r, json_t *object, long at,
+                  const struct http_member *m, size_t n);
+
+/* ---- counts of requests by group of paths and class of status ----
+ *
+ * A group is the first name in a path, or the one after /v1/: few enough to be
+ * labels, whatever callers request. Requests without a route are in the group
+ * "none". Threads: the server's writes, any may read.
+ */
+
+struct http_route;
+
+#define HTTP_GROUPS  24
+#define HTTP_CLASSES 6 /* first digits of status */
+
+struct http_counters {
+    char names[HTTP_GROUPS][24];
+    unsigned count;
+    _Atomic uint64_t classes[HTTP_GROUPS][HTTP_CLASSES];
+    struct histogram took[HTTP_GROUPS];
+};
+
+/* Adds a table of routes, whose last route has no path; *t must be zero before
+ * the first table. */
+void http_counters_init(struct http_counters *t,
+                        const struct http_route *routes);
+
+/* ---- a request's body that becomes a file: a filter made elsewhere ----
+ *
+ * It is written beside the named filters under a name of its own, and removed
+ * with the request. Only the server's thread calls.
+ */
+
+struct http_request;
+struct http_upload;
+
+/* Octets such a body may have. */
+uint64_t http_upload_most(const struct http_request *r);
+/* Makes r->upload, or answers with an error. */
+void http_upload_begin(struct http_request *r);
+/* False: the body is too long. Errors of the disk are kept until the end. */
+bool http_upload_write(struct http_upload *u, const char *data, size_t len);
+/* Removes the file. NULL is fine. */
+void http_upload_free(struct http_upload *u);
 
 #endif

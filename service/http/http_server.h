@@ -22,7 +22,7 @@
 #include "job/registry/crawls.h"
 #include "service/calls/call.h"
 #include "service/net/auth.h"
-#include "service/net/tls_files.h"
+#include "service/net/tls.h"
 
 struct cluster_board;
 struct filter_shelf;
@@ -51,7 +51,7 @@ struct http_options {
     /* Also shown by /metrics; either may be NULL. */
     const struct grpc_server *grpc;
     const char *dir; /* whose disk is shown */
-    /* A Unix socket instead of `listen` (socket_file.h), for this user alone;
+    /* A Unix socket instead of `listen` (listener.h), for this user alone;
      * the Host header must be a local one. Outlives the server. NULL: none. */
     const char *socket;
     /* The role of callers if there is no `auth`; AUTH_NONE: AUTH_ADMIN. */

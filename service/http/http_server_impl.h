@@ -1,40 +1,34 @@
 /*
  * http_server_impl.h - the inside of the HTTP server, shared by its files.
  *
- *   http_server.c    starts, stops and ends the library's daemon
+ *   http_server.c    starts, stops and ends the library's daemon; connections
  *   http_exchange.c  one request, from its first line to its answer
- *   http_head.c      refuses heads that servers read differently
- *   http_guard.c     access checks
- *   http_answer.c    makes answers and problems and sends them
- *   http_conns.c     connections: their places, their deadlines
- *   http_tls.c       certificates, and reloading them
+ *   http_request.c   its route, its answer, and the count of it
  *   http_text.c      paths, queries, times, names
- *   http_route.c     paths, and reading queries and members
- *   http_api.c       URLs and leases; http_queues.c queues
- *   http_crawls.c    crawls; http_crawl_json.c a crawl as JSON
- *   http_filters.c   filters by name
- *   http_upload.c    bodies that become files
+ *   http_tls.c       certificates, and reloading them
+ *   http_api.c       URLs, leases, queues, calls of other shards
+ *   http_crawls.c    crawls
+ *   http_filters.c   filters by name, and bodies that become files
  *   http_export.c    answers from a report
  *   http_events.c    the event stream; http_pump.c wakes both
- *   http_dashboard.c the page at "/"
- *   http_openapi.c   the description of all paths
+ *   http_pages.c     dashboard, OpenAPI, metrics, health
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_SERVER_IMPL_H
 #define URLWEIR_SERVICE_HTTP_HTTP_SERVER_IMPL_H
 
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "service/calls/router.h"
-#include "service/http/http_conns.h"
 #include "service/http/http_pump.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
 #include "service/http/http_tls.h"
 #include "service/net/listener.h"
-#include "service/net/socket_file.h"
+#include "service/net/places.h"
 
 #define HTTP_HEADERS_MOST ((size_t)32 << 10) /* with the request line */
 
@@ -82,19 +76,6 @@ void http_exchange_end(void *server, struct MHD_Connection *conn,
 /* Our struct for the connection (http_server.c). */
 struct http_conn *http_conn_of(struct MHD_Connection *conn);
 
-/* Answers 400 to a head that other servers may read differently (http_head.c);
- * `version` is the library's pointer. */
-void http_head_check(struct http_request *r, const char *version);
-
-/* ---- access (http_guard.c); refusals are answered with a problem ---- */
-
-/* Checks the Host header, and the client certificate if one is needed. */
-void http_guard_caller(struct http_request *r);
-/* Refuses what a page of another site asks for, unless anybody may. */
-void http_guard_site(struct http_request *r);
-/* Checks the token's role against r->route. */
-void http_guard_role(struct http_request *r);
-
 /* ---- reports (http_server.c) ---- */
 
 /* False: HTTP_REPORTS_MOST are running. */
@@ -105,7 +86,44 @@ void http_server_report_ended(struct http_server *s);
 
 /* The value of a header field; empty: there is none. */
 struct bytes http_header(struct http_request *r, const char *name);
-/* Sends the answer (http_answer.c). */
+/* Sends the answer (http_request.c). */
 enum MHD_Result http_send(struct http_request *r);
+
+/* ---- connections: their places (places.h) and the time they may take ----
+ *
+ * The library closes a connection after a while without traffic, but any octet
+ * restarts that time. So each connection also has a deadline of ours: for the
+ * TLS handshake and the first request line, for the next one after an answer,
+ * for the rest of a head, and for the whole request while its caller is not
+ * known. A connection that misses its deadline, or has lost its place, is shut
+ * down, and the library closes it as if the caller had left.
+ *
+ * Threads: http_conns_check on the pump's, the rest on the server's.
+ */
+
+struct http_conns;
+struct http_conn;
+
+struct http_conns_options {
+    unsigned connections, address_most; /* as places_init */
+    int64_t head_ns; /* for a head, and for the first request line */
+    int64_t
+        idle_ns; /* for the next request line, and for a stranger's request */
+    void (*nudge)(void *ctx); /* asks for a call of http_conns_check */
+    void *ctx;
+};
+
+/* Its request line has arrived; its head has; its answer was sent. NULL is
+ * fine, here and below. */
+void http_conns_asked(struct http_conns *s, struct http_conn *c);
+void http_conns_read(struct http_conns *s, struct http_conn *c);
+void http_conns_answered(struct http_conns *s, struct http_conn *c);
+/* Its request has come whole; its answer begins, which may go on for as long as
+ * the caller likes. */
+void http_conns_use(struct http_conns *s, struct http_conn *c);
+void http_conns_rest(struct http_conns *s, struct http_conn *c);
+/* Its caller has a known token or, on a port without tokens, has made a request
+ * that would need one. */
+void http_conns_know(struct http_conns *s, struct http_conn *c);
 
 #endif

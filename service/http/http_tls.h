@@ -13,7 +13,7 @@
 #include <gnutls/gnutls.h>
 
 #include "base/status.h"
-#include "service/net/tls_files.h"
+#include "service/net/tls.h"
 
 struct http_tls;
 struct http_tls_set;

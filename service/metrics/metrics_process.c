@@ -1,8 +1,127 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_process.c - the process, the disk. */
+/* metrics_process.c - metrics of the process and the disk. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
-#include "service/metrics/metrics_parts.h"
-#include "service/metrics/process_facts.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/metrics/metrics.h"
+#include "service/metrics/metrics_process.h"
+
+/* ---- facts about this process and a disk, from the system ----
+ *
+ * Source: proc_pid_stat(5), proc_stat(5), proc_pid_fd(5).
+ */
+
+#define STAT_MOST ((size_t)1 << 20) /* /proc/stat has a line for each core */
+
+/* Reads a file that reports no size, as in /proc. */
+static bool read_text(const char *path, struct buf *to)
+{
+    FILE *f = fopen(path, "re");
+    char piece[4096];
+    size_t n;
+
+    if (f == NULL)
+        return false;
+    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+        buf_add(to, piece, n);
+    fclose(f);
+    return buf_failed(to) == STATUS_OK;
+}
+
+/* Field `number` (from 3 on) of /proc/self/stat; the second is the program's
+ * name in parentheses, which may hold anything. */
+static uint64_t field(const struct buf *stat, unsigned number)
+{
+    const char *at = strrchr(buf_str(stat), ')');
+
+    for (unsigned i = 2; at != NULL && i < number; i++) {
+        at = strchr(at, ' ');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+/* The boot time in seconds since 1970. */
+static uint64_t boot_time(void)
+{
+    struct buf text;
+    const char *at;
+    uint64_t s = 0;
+
+    buf_init(&text, STAT_MOST);
+    if (read_text("/proc/stat", &text)) {
+        at = strstr(buf_str(&text), "\nbtime ");
+        s = at != NULL ? strtoull(at + 7, NULL, 10) : 0;
+    }
+    buf_fini(&text);
+    return s;
+}
+
+static void take_stat(struct process_facts *out)
+{
+    const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+    struct buf stat;
+    uint64_t boot = boot_time(), started;
+
+    buf_init(&stat, 4096);
+    if (read_text("/proc/self/stat", &stat)) {
+        out->threads = field(&stat, 20);
+        started = field(&stat, 22); /* ticks since boot */
+        out->virtual_bytes = field(&stat, 23);
+        if (boot > 0 && ticks > 0)
+            out->started_ns = boot * (uint64_t)NS_PER_S +
+                              started * ((uint64_t)NS_PER_S / ticks);
+    }
+    buf_fini(&stat);
+}
+
+/* The descriptor of /proc/self/fd itself is not counted. */
+static uint64_t count_fds(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    const struct dirent *e;
+    uint64_t n = 0;
+
+    if (d == NULL)
+        return 0;
+    while ((e = readdir(d)) != NULL)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n > 0 ? n - 1 : 0;
+}
+
+void process_facts(struct process_facts *out)
+{
+    struct rlimit most;
+
+    *out = (struct process_facts){.cpu_ns = (uint64_t)clock_cpu(),
+                                  .resident_bytes = mem_resident(),
+                                  .open_fds = count_fds()};
+    if (getrlimit(RLIMIT_NOFILE, &most) == 0)
+        out->max_fds = most.rlim_cur;
+    take_stat(out);
+}
+
+bool disk_facts(const char *dir, struct disk_facts *out)
+{
+    struct statvfs v;
+
+    if (statvfs(dir, &v) != 0)
+        return false;
+    out->free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
+    out->size_bytes = (uint64_t)v.f_blocks * v.f_frsize;
+    return true;
+}
+
+/* ---- their metrics ---- */
 
 #define PROCESS "process"
 

@@ -1,5 +1,5 @@
 /*
- * auth.h - bearer tokens and their roles.
+ * auth.h - bearer tokens and their roles, and the token that a caller sends.
  *
  * A token file has one `ROLE TOKEN` a line; blank lines and lines that begin
  * with # are skipped. Roles: `read` may query; `write` may also put URLs, lease
@@ -13,6 +13,9 @@
 #ifndef URLWEIR_SERVICE_NET_AUTH_H
 #define URLWEIR_SERVICE_NET_AUTH_H
 
+#include <stdbool.h>
+
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -43,5 +46,19 @@ enum auth_role auth_role_of(struct auth *a, struct bytes token);
 struct bytes auth_bearer(struct bytes header);
 
 const char *auth_role_name(enum auth_role r);
+
+/* ---- the token that a caller sends, from a file ----
+ *
+ * The file has one token, or is one of auth.h with a `ROLE TOKEN` a line, of
+ * which the first of the highest role is taken. Any thread.
+ */
+
+/* Appends the token to `token`, which is empty. STATUS_FORMAT: there is no valid
+ * one; statuses of file_read. */
+MUST_CHECK enum status token_file_read(const char *path, struct buf *token);
+/* Printable ASCII without spaces, and not too long? */
+bool token_is_valid(const struct buf *token);
+/* Overwrites and frees. */
+void token_forget(struct buf *secret);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,4 +189,24 @@ void tls_shutdown(struct tls_conn *c)
 {
     SSL_shutdown(c->ssl);
     ERR_clear_error();
+}
+
+/* ---- copies of paths, for as long as a port may be told to reload ---- */
+
+static const char *copy(const char *path)
+{
+    return path != NULL ? xstrdup(path) : NULL;
+}
+
+struct tls_files tls_files_copy(const struct tls_files *f)
+{
+    return (struct tls_files){copy(f->cert), copy(f->key), copy(f->client_ca)};
+}
+
+void tls_files_fini(struct tls_files *f)
+{
+    free((void *)(uintptr_t)f->cert);
+    free((void *)(uintptr_t)f->key);
+    free((void *)(uintptr_t)f->client_ca);
+    *f = (struct tls_files){0};
 }

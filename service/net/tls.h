@@ -16,7 +16,20 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "service/net/tls_files.h"
+
+/* ---- the PEM files of a port with TLS, gRPC's and HTTP's (http_tls.h) alike ---- */
+
+struct tls_files {
+    const char *cert, *key; /* the certificate with its chain; its key */
+    const char
+        *client_ca; /* CAs of client certificates; NULL: clients need none */
+};
+
+/* A copy with paths of its own, for tls_files_fini. */
+struct tls_files tls_files_copy(const struct tls_files *f);
+void tls_files_fini(struct tls_files *f);
+
+/* ---- the server ---- */
 
 struct tls;
 struct tls_conn;

@@ -26,7 +26,7 @@
 #include "base/mem.h"
 #include "frontier/served/served.h"
 #include "frontier/served/served_name.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 
 #define SIDE_BY_SIDE 32 /* shards that a GET asks at once */
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 
 #define URLS_MOST (2 * ANSWER_PART_URLS)
 #define NUMBERS   8 /* of a call, or of the facts about a URL */

@@ -24,9 +24,8 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 #include "service/net/auth.h"
-#include "service/net/token_file.h"
 #include "service/shards/call_wire.h"
 
 #define LOOK_BUSY   (50 * NS_PER_MS) /* at NAME.control, while parts wait */
@@ -584,7 +583,8 @@ bool forwarder_has_puts(struct forwarder *f, uint32_t shard)
     return atomic_load(&f->lines[shard].put_count) > 0;
 }
 
-void forwarder_get_stats(struct forwarder *f, struct forwarder_stats *out)
+static void forwarder_get_stats(struct forwarder *f,
+                                struct forwarder_stats *out)
 {
     *out = (struct forwarder_stats){
         .parts = atomic_load(&f->parts),

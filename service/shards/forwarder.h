@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "cluster/served_control.h"
-#include "service/net/tls_files.h"
+#include "service/net/tls.h"
 #include "service/shards/call_split.h"
 
 struct forwarder;
@@ -63,6 +63,5 @@ bool forwarder_has_puts(struct forwarder *f, uint32_t shard);
 struct forwarder_stats {
     uint64_t parts, requests, again, waiting;
 };
-void forwarder_get_stats(struct forwarder *f, struct forwarder_stats *out);
 
 #endif

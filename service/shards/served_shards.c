@@ -31,7 +31,7 @@
 #include "cluster/served_control.h"
 #include "cluster/shard_rows.h"
 #include "job/dir_kind.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 #include "service/shards/call_split.h"
 #include "service/shards/forwarder.h"
 

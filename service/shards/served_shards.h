@@ -21,7 +21,7 @@
 
 #include "base/kafka/kafka.h"
 #include "service/calls/frontier_service.h"
-#include "service/net/tls_files.h"
+#include "service/net/tls.h"
 
 struct served_shards;
 

@@ -39,7 +39,7 @@ void api_call_fini(struct api_call *a);
  * takes no more calls. */
 void api_submit(struct api_call *a);
 
-/* Octets of puts in progress, over all streams; see urlfrontier_put.c. */
+/* Octets of puts in progress, over all streams; see urlfrontier_stream.c. */
 size_t *api_put_octets(struct urlfrontier_api *a);
 
 /* If the frontier returned an error, ends the call with it and returns true. */
@@ -54,7 +54,6 @@ void urlfrontier_list_drained(struct grpc_call *c);
 void urlfrontier_list_ended(struct grpc_call *c);
 
 /* All methods with one answer; `spec` of the method says which. */
-void urlfrontier_unary_message(struct grpc_call *c, struct bytes m);
 struct unary_spec;
 extern const struct unary_spec urlfrontier_get_url_status, urlfrontier_count,
     urlfrontier_purge, urlfrontier_list_queues, urlfrontier_delete_queue,

@@ -19,7 +19,7 @@ go to one and the other (grpc_cluster.py).
 # Promise (The service): the URLFrontier API, sentence by sentence of its
 #   contract, with a real client, six of it side by side against one server;
 #   also over restarts and kills. See also `tests/interop/grpc_checks`,
-#   `frontier_calls`, `frontier_calls_better`, `make sim`.
+#   `frontier_calls`, `frontier_calls`, `make sim`.
 # Promise (The service): clients that never read their acknowledgements or
 #   lists cost bounded memory, and others are served. See also `make
 #   bench-grpc`.

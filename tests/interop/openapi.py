@@ -11,7 +11,7 @@ runs where nobody can be reached; where that may not be, no seeds are given.
 """
 # Promise (The service): the OpenAPI document names all that the HTTP port
 #   has, and the port does what it says: what is refused with 400 is wrong by
-#   the document, each setting is in it. See also `http_openapi`.
+#   the document, each setting is in it. See also `http_pages`.
 import http.client
 import json
 import os

@@ -74,7 +74,7 @@ static const struct {
  * Crawl-delay that is cut is said to be; its connections, TLS handshakes and
  * responses over kept connections are those that the server saw, whether it
  * keeps them for long, for a moment, for one response or until GOAWAY. See
- * also `http_openapi/a_host_has_the_columns_of_its_view`,
+ * also `http_pages/a_host_has_the_columns_of_its_view`,
  * `tests/cli/hosts.sh`, `tests/cli/keep-alive.sh`, `tests/cli/export.sh`. */
 TEST_EACH(the_rule_behind_a_pause_is_named, rules)
 {

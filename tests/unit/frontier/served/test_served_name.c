@@ -50,7 +50,7 @@ TEST(contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key)
 
 /* Promise (Served frontier): a host in any spelling is one queue where the
  * key comes from the URL, and keys that clients give are bytes. See also
- * `frontier_calls_better/ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes`. */
+ * `frontier_calls/ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes`. */
 /* The reference service keeps the spelling, so that one host is several queues,
  * which are leased at once. */
 TEST(ours_a_key_from_a_url_is_its_canonical_host)

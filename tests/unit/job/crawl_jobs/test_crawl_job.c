@@ -150,7 +150,7 @@ static enum status delete_by_api(struct router *router, const char *name,
 
 /* Promise (The service): DeleteCrawl deletes a crawl of the service's own,
  * with its directory, as HTTP does. See also
- * `router_control/a_crawl_that_a_process_was_started_for_is_not_deleted_by_others`,
+ * `router/a_crawl_that_a_process_was_started_for_is_not_deleted_by_others`,
  * `tests/interop/grpc_client.py`. */
 TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
 {

@@ -428,7 +428,7 @@ static void socket_says(const char *socket_path, const char *url,
 }
 
 /* Promise (The service): a control socket is its owner's alone, and one that
- * a killed process left is replaced. See also `socket_file`. */
+ * a killed process left is replaced. See also `listener`. */
 TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
 {
     char path[100];

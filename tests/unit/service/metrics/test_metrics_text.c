@@ -7,9 +7,8 @@
 
 #include "base/clock.h"
 #include "service/http/http_request.h"
-#include "service/http/http_stats.h"
-#include "service/metrics/metrics_parts.h"
-#include "service/metrics/process_facts.h"
+#include "service/metrics/metrics.h"
+#include "service/metrics/metrics_process.h"
 #include "tests/unit/unit.h"
 
 static struct buf out;

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "frontier/served/served.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 #include "tests/unit/unit.h"
 
 #define SHARDS 5

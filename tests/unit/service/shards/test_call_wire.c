@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "service/calls/call_answer.h"
+#include "service/calls/call.h"
 #include "tests/unit/unit.h"
 
 #define ITEMS 300

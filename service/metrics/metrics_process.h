@@ -1,11 +1,11 @@
 /*
- * process_facts.h - facts about this process and a disk, from the system.
+ * metrics_process.h - facts about this process and a disk, from the system.
  *
  * Read from /proc at the time of asking, in some tens of microseconds; a field
  * is 0 if it cannot be read. Any thread.
  */
-#ifndef URLWEIR_SERVICE_METRICS_PROCESS_FACTS_H
-#define URLWEIR_SERVICE_METRICS_PROCESS_FACTS_H
+#ifndef URLWEIR_SERVICE_METRICS_METRICS_PROCESS_H
+#define URLWEIR_SERVICE_METRICS_METRICS_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

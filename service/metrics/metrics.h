@@ -1,20 +1,17 @@
 /*
- * metrics_parts.h - the page of metrics, part by part; private to the
- * metrics_*.c files and http_metrics.c.
+ * metrics.h - the page of metrics, part by part; private to the metrics_*.c
+ * files and http_pages.c.
  *
- *   metrics_cluster.c   a crawl on many machines, of which this is a worker
- *   metrics_crawls.c    the crawls of this process, a label each
- *   metrics_engine.c    seen check, filter and commits of all engines
- *   metrics_filters.c   filters by name
- *   metrics_frontier.c  the served frontier, and its gRPC port
- *   metrics_process.c   the process, the disk
+ *   metrics.c          engines, crawls, the served frontier and its gRPC port,
+ *                      filters by name, a crawl on many machines
+ *   metrics_process.c  the process, the disk
  *
  * Every part reads stats that other threads have published; none waits for a
  * frontier thread or reads a store. docs/formats/metrics.md says what each
  * family means, and tests/cli/metrics.sh compares it with a page.
  */
-#ifndef URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
-#define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
+#ifndef URLWEIR_SERVICE_METRICS_METRICS_H
+#define URLWEIR_SERVICE_METRICS_METRICS_H
 
 #include "cluster/cluster_stats.h"
 #include "frontier/stats.h"
@@ -43,7 +40,5 @@ struct metrics_engine {
     const char *crawl; /* NULL: no such label */
     const struct frontier_stats *frontier;
 };
-void metrics_add_engines(struct metrics_text *m, const char *prefix,
-                         const struct metrics_engine *e, size_t n);
 
 #endif

@@ -8,8 +8,8 @@
 #include "crawler/url_columns.h"
 #include "frontier/host_columns.h"
 #include "job/crawl_jobs/crawl_jobs.h"
-#include "service/http/http_openapi.h"
-#include "service/http/http_route.h"
+#include "service/http/http_pages.h"
+#include "service/http/http_request.h"
 #include "service/net/auth.h"
 #include "tests/unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "service/net/socket_file.h"
+#include "service/net/listener.h"
 #include "tests/unit/storage/scratch.h"
 #include "tests/unit/unit.h"
 
