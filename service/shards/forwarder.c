@@ -81,8 +81,6 @@ struct forwarder {
     size_t waiting;
     int64_t look_at;
     struct buf why;
-
-    _Atomic uint64_t parts, requests, again, waits;
 };
 
 static const char no_owner[] =
@@ -151,7 +149,6 @@ static void line_return(struct forwarder *f, struct call_part *p)
     else
         STAILQ_INSERT_HEAD(&l->others, p, next);
     f->waiting++;
-    atomic_fetch_add(&f->again, 1);
 }
 
 /* Also tells whether the forwarder stops, and ends. */
@@ -340,8 +337,6 @@ static bool send_some(struct forwarder *f, uint32_t shard, bool puts,
     curl_easy_setopt(x->curl, CURLOPT_POSTFIELDS, buf_str(&x->ask));
     LIST_INSERT_HEAD(&f->exchanges, x, others);
     l->putting |= puts;
-    atomic_fetch_add(&f->parts, x->count);
-    atomic_fetch_add(&f->requests, 1);
     curl_multi_add_handle(f->multi, x->curl);
     return true;
 }
@@ -529,7 +524,6 @@ static void serve_lines(struct forwarder *f, bool stop)
         give_up(f, l, &l->puts, now, stop);
         give_up(f, l, &l->others, now, stop);
     }
-    atomic_store(&f->waits, f->waiting);
 }
 
 static void *forward(void *arg)
@@ -574,24 +568,12 @@ void forwarder_again(struct forwarder *f, struct call_part *p, bool perhaps)
         p->finish(p);
         return;
     }
-    atomic_fetch_add(&f->again, 1);
     forwarder_add(f, p);
 }
 
 bool forwarder_has_puts(struct forwarder *f, uint32_t shard)
 {
     return atomic_load(&f->lines[shard].put_count) > 0;
-}
-
-static void forwarder_get_stats(struct forwarder *f,
-                                struct forwarder_stats *out)
-{
-    *out = (struct forwarder_stats){
-        .parts = atomic_load(&f->parts),
-        .requests = atomic_load(&f->requests),
-        .again = atomic_load(&f->again),
-        .waiting = atomic_load(&f->waits),
-    };
 }
 
 /* ---- beginning and end ---- */

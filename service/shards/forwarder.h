@@ -59,9 +59,4 @@ void forwarder_again(struct forwarder *f, struct call_part *p, bool perhaps);
  * queue behind them. */
 bool forwarder_has_puts(struct forwarder *f, uint32_t shard);
 
-/* For monitoring: parts that were sent, requests, and parts sent again. */
-struct forwarder_stats {
-    uint64_t parts, requests, again, waiting;
-};
-
 #endif
