@@ -99,7 +99,7 @@ BIN          := $B/urlweir
 # is. Of the objects in these folders the linker takes what it needs.
 SONAME   := liburlweir.so.1
 SO       := $B/lib/$(SONAME).0.0
-SO_DIRS  := base base/file base/redis base/process filter filter/kinds filter/redis storage/db \
+SO_DIRS  := base base/file base/process filter filter/kinds filter/redis storage/db \
             storage/index frontier/url frontier/seen frontier/dedupe crawler/charset crawler/html \
             crawler/robots crawler/sitemap
 SO_API   := $(patsubst %.c,$B/pic/%.o,$(wildcard bindings/c/*.c))

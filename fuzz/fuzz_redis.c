@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/redis/redis_reply.h"
 #include "filter/redis/redis_impl.h"
+#include "filter/redis/redis_reply.h"
 
 static void read_url(const char *text)
 {

@@ -15,7 +15,6 @@ base:
 base/file: base
 base/kafka: base
 base/process: base
-base/redis: base base/process
 base/thread: base
 config: base/*
 filter: base/*

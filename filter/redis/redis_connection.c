@@ -23,7 +23,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/redis/redis_link.h"
+#include "filter/redis/redis_link.h"
 
 #define FIRST_WAIT (100 * NS_PER_MS)
 #define MOST_WAIT  (30 * NS_PER_S)

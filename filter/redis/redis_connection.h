@@ -1,13 +1,13 @@
 /*
  * redis_connection.h - a Redis server that runs scripts for a caller who waits.
  *
- * Connects on the first request (base/redis/redis_link.h), sends scripts by
+ * Connects on the first request (filter/redis/redis_link.h), sends scripts by
  * their digest, and loads those that the server does not know. While the server
  * is out of reach, tries are spaced: 100 ms, doubling to 30 s, half of it
  * random, so that many crawlers do not come back all at once.
  *
  * The server's bytes are hostile: an answer is bounded by
- * base/redis/redis_reply.h, and must arrive whole within `timeout_ms`. The
+ * filter/redis/redis_reply.h, and must arrive whole within `timeout_ms`. The
  * caller checks its shape.
  *
  * A connection cannot outlive its server. A server that was restarted, and may
@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-#include "base/redis/redis_reply.h"
 #include "base/status.h"
+#include "filter/redis/redis_reply.h"
 #include "filter/redis/redis_url.h"
 
 struct redis_connection;

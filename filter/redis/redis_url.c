@@ -1,10 +1,231 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_url.c - where a Bloom filter in Redis is, and how it is laid out.
+ * redis_url.c - where a Redis server is, how to sign in there, which Bloom filter
+ * is meant and how it is laid out.
+ *
+ * It does not use the parser of frontier/url/url.h, which refuses all but
+ * http(s) and canonicalises: a password must arrive as it was written.
  */
 #include "filter/redis/redis_url.h"
 
+#include <string.h>
+
+#include "base/ascii.h"
 #include "base/bytes.h"
+
+#define PREFIX_TCP  "redis://"
+#define PREFIX_TLS  "rediss://"
+#define PREFIX_UNIX "redis+unix://"
+
+/* What a URL consists of. `path` and `settings` point into the text, without
+ * their / and ?. */
+struct redis_url_parts {
+    struct redis_address at;
+    struct bytes path, settings;
+};
+
+bool redis_address_is_url(const char *text)
+{
+    struct bytes b = bytes_of_str(text);
+
+    return bytes_starts_with(b, PREFIX_TCP) ||
+           bytes_starts_with(b, PREFIX_UNIX) ||
+           bytes_starts_with(b, PREFIX_TLS);
+}
+
+/* ---- pieces ---- */
+
+/* Undo %XX into `out`; false: too long, a broken escape, or a zero octet. */
+static bool redis_url_unescape(struct bytes in, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < in.len; i++) {
+        int c = (unsigned char)in.at[i];
+
+        if (c == '%') {
+            if (in.len - i < 3 || ascii_hex(in.at[i + 1]) < 0 ||
+                ascii_hex(in.at[i + 2]) < 0)
+                return false;
+            c = ascii_hex(in.at[i + 1]) * 16 + ascii_hex(in.at[i + 2]);
+            i += 2;
+        }
+        if (c == 0 || n + 1 >= size)
+            return false;
+        out[n++] = (char)c;
+    }
+    out[n] = '\0';
+    return true;
+}
+
+/* Decimal digits only, at most `most`. */
+static bool redis_url_number(struct bytes in, uint64_t most, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    if (in.len == 0 || in.len > 12)
+        return false;
+    for (size_t i = 0; i < in.len; i++) {
+        if (in.at[i] < '0' || in.at[i] > '9')
+            return false;
+        n = n * 10 + (uint64_t)(in.at[i] - '0');
+    }
+    *out = n;
+    return n <= most;
+}
+
+/* 90, 90s, 15m, 24h, 7d: at most ten years. */
+static bool redis_url_duration(struct bytes in, int64_t *ms)
+{
+    static const char units[] = "smhd";
+    static const uint64_t seconds[] = {1, 60, 3600, 86400};
+    const char *unit = NULL;
+    uint64_t n, each = 1;
+
+    if (in.len > 0)
+        unit = strchr(units, in.at[in.len - 1]);
+    if (unit != NULL && *unit != '\0') {
+        each = seconds[unit - units];
+        in.len--;
+    }
+    if (!redis_url_number(in, UINT64_C(315360000) / each, &n) || n == 0)
+        return false;
+    *ms = (int64_t)(n * each * 1000);
+    return true;
+}
+
+/* Cut off the part before the first `c`; *in keeps the part after it. */
+static struct bytes redis_url_cut(struct bytes *in, char c)
+{
+    const char *at = in->len > 0 ? memchr(in->at, c, in->len) : NULL;
+    struct bytes head = *in;
+
+    if (at == NULL) {
+        *in = bytes_of(in->at + in->len, 0);
+        return head;
+    }
+    head.len = (size_t)(at - in->at);
+    *in = bytes_of(at + 1, in->len - head.len - 1);
+    return head;
+}
+
+/* ---- the parts ---- */
+
+/* Each returns NULL, or what was expected. */
+
+static const char *take_user(struct redis_address *a, struct bytes *rest)
+{
+    const char *at = NULL;
+    struct bytes who, user;
+
+    for (size_t i = 0; i < rest->len; i++) {
+        char c = rest->at[i]; /* NOLINT: bytes with a length have an address */
+
+        if (c == '/' || c == '?')
+            break;
+        if (c == '@')
+            at = rest->at + i;
+    }
+    if (at == NULL)
+        return NULL;
+    who = bytes_of(rest->at, (size_t)(at - rest->at));
+    *rest = bytes_of(at + 1, rest->len - who.len - 1);
+    if (memchr(who.at, ':', who.len) == NULL)
+        return "before @ comes user:password, or :password";
+    user = redis_url_cut(&who, ':');
+    if (!redis_url_unescape(user, a->user, sizeof a->user) ||
+        !redis_url_unescape(who, a->password, sizeof a->password) ||
+        who.len == 0)
+        return "user or password is empty, too long or has a broken %XX";
+    return NULL;
+}
+
+static const char *take_host(struct redis_address *a, struct bytes host)
+{
+    struct bytes name = host, port = bytes_of("", 0);
+    uint64_t n = 6379;
+
+    if (host.len == 0)
+        name = bytes_of_str("localhost"); /* as in redis:///0?key=NAME */
+    else if (memchr(host.at, ',', host.len) != NULL)
+        return "a filter is on one server";
+    if (host.len > 0 && host.at[0] == '[') { /* an IPv6 address */
+        if (memchr(host.at, ']', host.len) == NULL)
+            return "after [ come an address and ]";
+        name = bytes_of(host.at + 1, host.len - 1);
+        port = name;
+        name = redis_url_cut(&port, ']');
+        if (port.len > 0 && port.at[0] == ':')
+            port = bytes_of(port.at + 1, port.len - 1);
+        else if (port.len > 0)
+            return "only a :port may follow ]";
+    } else if (host.len > 0 && memchr(host.at, ':', host.len) != NULL) {
+        port = host;
+        name = redis_url_cut(&port, ':');
+        if (port.len == 0)
+            return "the port is missing";
+    }
+    if (name.len == 0 || !redis_url_unescape(name, a->host, sizeof a->host))
+        return "the host is missing or too long";
+    if (port.len > 0 && (!redis_url_number(port, 65535, &n) || n == 0))
+        return "a port is a number up to 65535";
+    a->port = (uint16_t)n;
+    return NULL;
+}
+
+static const char *take_socket(struct redis_address *a, struct bytes path)
+{
+    if (path.len == 0 || path.at[0] != '/' ||
+        !redis_url_unescape(path, a->path, sizeof a->path))
+        return "the path of the socket is missing, not absolute, or longer "
+               "than 107 octets";
+    return NULL;
+}
+
+/* STATUS_FORMAT: *why is a static phrase on what was expected. */
+static enum status redis_address_read(struct redis_url_parts *out,
+                                      const char *text, const char **why)
+{
+    struct bytes rest = bytes_of_str(text), head;
+    struct redis_address *a = &out->at;
+
+    memset(out, 0, sizeof *out);
+    a->port = 6379;
+    a->tls = bytes_starts_with(rest, PREFIX_TLS);
+    a->is_unix = bytes_starts_with(rest, PREFIX_UNIX);
+    if (!redis_address_is_url(text)) {
+        *why = "this one begins differently";
+        return STATUS_FORMAT;
+    }
+    rest = bytes_skip(rest, strlen(a->is_unix ? PREFIX_UNIX
+                                   : a->tls   ? PREFIX_TLS
+                                              : PREFIX_TCP));
+    *why = take_user(a, &rest);
+    if (*why != NULL)
+        return STATUS_FORMAT;
+    head = redis_url_cut(&rest, '?');
+    out->settings = rest;
+    if (a->is_unix) {
+        *why = take_socket(a, head);
+    } else {
+        out->path = head;
+        head = redis_url_cut(&out->path, '/');
+        *why = take_host(a, head);
+    }
+    return *why == NULL ? STATUS_OK : STATUS_FORMAT;
+}
+
+/* Append scheme and place without user and password: "redis://h:6379". */
+static void redis_address_show(const struct redis_address *a, struct buf *out)
+{
+    if (a->is_unix)
+        buf_addf(out, PREFIX_UNIX "%s", a->path);
+    else
+        buf_addf(out, strchr(a->host, ':') != NULL ? "%s[%s]:%u" : "%s%s:%u",
+                 a->tls ? PREFIX_TLS : PREFIX_TCP, a->host, a->port);
+}
+
+/* ---- the filter ---- */
 
 static const char *const hash_names[REDIS_HASHES_] = {"double", "salted",
                                                       "double32"};

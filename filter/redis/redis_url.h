@@ -26,8 +26,21 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/redis/redis_address.h"
+#include "base/bytes.h"
 #include "base/status.h"
+
+/* Where a Redis server is and how to sign in there. */
+struct redis_address {
+    bool is_unix, tls;
+    char host[256]; /* name or address, without brackets */
+    char path[108]; /* of the socket, as struct sockaddr_un takes it */
+    uint16_t port;
+    char user[128], password[512]; /* empty: none */
+    unsigned db;
+};
+
+/* Is it meant as a Redis URL: does it begin with one of its schemes? */
+bool redis_address_is_url(const char *text);
 
 enum redis_layout { REDIS_BLOCKED, REDIS_PLAIN };
 enum redis_hash { REDIS_DOUBLE, REDIS_SALTED, REDIS_DOUBLE32, REDIS_HASHES_ };

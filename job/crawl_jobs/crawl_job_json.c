@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/kafka/kafka_address.h"
-#include "base/redis/redis_address.h"
 #include "config/config.h"
 #include "crawler/address/guard.h"
+#include "filter/redis/redis_url.h"
 #include "frontier/url/url.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/crawl_setup.h"

@@ -2,7 +2,7 @@
 /* test_redis_reply.c - commands as written, replies of hostile servers. */
 #include <stdio.h>
 
-#include "base/redis/redis_reply.h"
+#include "filter/redis/redis_reply.h"
 #include "tests/unit/unit.h"
 
 static struct redis_reader reader;

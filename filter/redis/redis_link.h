@@ -6,16 +6,16 @@
  * was restarted, and may have forgotten what it had not saved, has another run
  * ID. Threads: one.
  */
-#ifndef URLWEIR_BASE_REDIS_REDIS_LINK_H
-#define URLWEIR_BASE_REDIS_REDIS_LINK_H
+#ifndef URLWEIR_FILTER_REDIS_REDIS_LINK_H
+#define URLWEIR_FILTER_REDIS_REDIS_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/bytes.h"
-#include "base/redis/redis_address.h"
-#include "base/redis/redis_reply.h"
 #include "base/status.h"
+#include "filter/redis/redis_reply.h"
+#include "filter/redis/redis_url.h"
 
 struct redis_link;
 

@@ -6,7 +6,7 @@
  * say "a million". So the making of arrays is ours, and counts the elements of
  * a reply over all its arrays.
  */
-#include "base/redis/redis_reply.h"
+#include "filter/redis/redis_reply.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * Each goes out when the one before it was accepted, so that a server which
  * refuses us hears no more from us.
  */
-#include "base/redis/redis_link.h"
+#include "filter/redis/redis_link.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,8 +30,8 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/process/sandbox.h"
-#include "base/redis/redis_address.h"
 #include "base/status.h"
+#include "filter/redis/redis_url.h"
 
 /*
  * Octets to and from a Redis server, over TCP, TLS or a Unix

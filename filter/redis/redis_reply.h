@@ -5,8 +5,8 @@
  * has at most REDIS_REPLY_MOST octets and REDIS_ELEMENTS_MOST elements, all its
  * arrays together; the caller checks its shape. Any thread.
  */
-#ifndef URLWEIR_BASE_REDIS_REDIS_REPLY_H
-#define URLWEIR_BASE_REDIS_REDIS_REPLY_H
+#ifndef URLWEIR_FILTER_REDIS_REDIS_REPLY_H
+#define URLWEIR_FILTER_REDIS_REDIS_REPLY_H
 
 #include <stdbool.h>
 #include <stddef.h>
