@@ -18,6 +18,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/ascii.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "job/crawl_jobs/crawl_jobs.h"
@@ -120,7 +121,7 @@ void http_page_headers(const struct http_page *page, struct MHD_Response *m)
         log_warn("cannot add a header", "file=dashboard");
 }
 
-/* ---- /openapi.json, with the settings of a crawl from their table ---- */
+/* ---- /openapi.json, with settings and routes from their tables ---- */
 
 /* ---- the schema of a setting ---- */
 
@@ -187,6 +188,77 @@ static json_t *settings_schema(void)
     return all;
 }
 
+/* ---- what follows from a route ---- */
+
+static void add_error(json_t *operation, const char *status, const char *name)
+{
+    json_t *all = json_object_get(operation, "responses");
+
+    if (json_object_get(all, status) == NULL)
+        json_object_set_new(all, status,
+                            json_pack("{s:o}", "$ref",
+                                      json_sprintf("#/components/responses/%s",
+                                                   name)));
+}
+
+static void add_name(json_t *operation, const char *name)
+{
+    json_t *all = json_object_get(operation, "parameters");
+
+    if (all == NULL) {
+        all = json_array();
+        json_object_set_new(operation, "parameters", all);
+    }
+    json_array_insert_new(all, 0,
+                          json_pack("{s:o}", "$ref",
+                                    json_sprintf("#/components/parameters/%s",
+                                                 name)));
+}
+
+/* The file has an operation's own part. Its role, the errors that any operation
+ * may end with and the names in its path follow from the route. */
+static void complete(json_t *operation, const struct http_route *at)
+{
+    bool open = at->role == AUTH_NONE;
+
+    json_object_set_new(operation, "x-role",
+                        json_string(open ? "none" : auth_role_name(at->role)));
+    if (open)
+        json_object_set_new(operation, "security", json_array());
+    add_error(operation, "400", "BadRequest");
+    if (!open) {
+        add_error(operation, "401", "Unauthorized");
+        add_error(operation, "403", "Forbidden");
+    }
+    add_error(operation, "413", "TooLarge");
+    if (at->body)
+        add_error(operation, "415", "WrongType");
+    add_error(operation, "421", "Misdirected");
+    add_error(operation, "503", "Unavailable");
+    if (strstr(at->path, "{crawl}") != NULL)
+        add_name(operation, "crawl_name");
+    if (strstr(at->path, "{filter}") != NULL)
+        add_name(operation, "filter_name");
+}
+
+static void complete_all(json_t *paths)
+{
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        for (const struct http_route *at = http_route_tables[i];
+             at->path != NULL; at++) {
+            char method[8];
+            size_t n = 0;
+
+            while (n + 1 < sizeof method && at->method[n] != '\0') {
+                method[n] = ascii_lower(at->method[n]);
+                n++;
+            }
+            method[n] = '\0';
+            complete(json_object_get(json_object_get(paths, at->path), method),
+                     at);
+        }
+}
+
 /* ---- the document ---- */
 
 static char *document; /* for the process's life */
@@ -199,6 +271,7 @@ static void make_document(void)
     if (json_unpack(whole, "{s:{s:{s:o}}}", "components", "schemas", "Settings",
                     &settings) == 0)
         json_object_set_new(settings, "properties", settings_schema());
+    complete_all(json_object_get(whole, "paths"));
     document = json_dumps(whole, JSON_INDENT(1));
     json_decref(whole);
 }

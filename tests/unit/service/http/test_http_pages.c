@@ -150,8 +150,47 @@ TEST(settings_are_those_that_a_crawl_in_a_service_has)
     ck_assert(has_string(json_object_get(setting("include"), "type"), "array"));
 }
 
-TEST(each_route_is_in_the_document_with_its_role)
+static bool has_response(json_t *operation, const char *status)
 {
+    return json_object_get(json_object_get(operation, "responses"), status) !=
+           NULL;
+}
+
+/* How many of its parameters stand in the path, by reference or here. */
+static size_t names_in_path(json_t *operation)
+{
+    json_t *p, *refs = json_object_get(json_object_get(document, "components"),
+                                       "parameters");
+    size_t i, n = 0;
+
+    json_array_foreach(json_object_get(operation, "parameters"), i, p)
+    {
+        const char *ref = json_string_value(json_object_get(p, "$ref"));
+        const char *in;
+
+        if (ref != NULL)
+            p = json_object_get(refs, strrchr(ref, '/') + 1);
+        in = json_string_value(json_object_get(p, "in"));
+        n += in != NULL && strcmp(in, "path") == 0;
+    }
+    return n;
+}
+
+static size_t count_of(const char *text, char c)
+{
+    size_t n = 0;
+
+    while ((text = strchr(text, c)) != NULL) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
+TEST(each_route_is_in_the_document_with_what_follows_from_it)
+{
+    static const char *const always[] = {"400", "413", "421", "503"};
+
     for (size_t i = 0; http_route_tables[i] != NULL; i++)
         for (const struct http_route *at = http_route_tables[i];
              at->path != NULL; at++) {
@@ -169,6 +208,13 @@ TEST(each_route_is_in_the_document_with_its_role)
             ck_assert_msg((json_object_get(o, "requestBody") != NULL) ==
                               (at->body || at->file),
                           "%s %s: body", at->method, at->path);
+            for (size_t j = 0; j < sizeof always / sizeof *always; j++)
+                ck_assert(has_response(o, always[j]));
+            ck_assert(has_response(o, "200") || has_response(o, "201"));
+            ck_assert(has_response(o, "401") == !open);
+            ck_assert(has_response(o, "415") == at->body);
+            ck_assert_msg(names_in_path(o) == count_of(at->path, '{'), "%s",
+                          at->path);
         }
 }
 
