@@ -160,7 +160,7 @@ $(GEN)/service/dashboard/%.c: service/dashboard/% tools/embed.sh
 	$(Q)tools/embed.sh service/http/dashboard_files.h dashboard_$(subst .,_,$*) <$< >$@
 .PRECIOUS: $(GEN)/service/dashboard/%.c
 
-$(GEN)/service/openapi.c: service/http/openapi.json tools/embed.sh
+$(GEN)/service/openapi.c: service/http/openapi.json tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh service/http/http_pages.h http_openapi <$< >$@
 
