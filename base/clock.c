@@ -41,7 +41,7 @@ int64_t clock_cpu(void)
 
 /* Writes the last `digits` digits of `n`, and `end`; returns where that ends.
  * With snprintf the text of a moment takes six times as long. */
-static char *add_number(char *to, unsigned n, unsigned digits, char end)
+static char *clock_add_number(char *to, unsigned n, unsigned digits, char end)
 {
     for (unsigned i = digits; i-- > 0; n /= 10)
         to[i] = (char)('0' + n % 10);
@@ -67,13 +67,13 @@ void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)
         s--;
     }
     (void)gmtime_r(&s, &tm);
-    out = add_number(out, (unsigned)(tm.tm_year + 1900), 4, '-');
-    out = add_number(out, (unsigned)tm.tm_mon + 1, 2, '-');
-    out = add_number(out, (unsigned)tm.tm_mday, 2, 'T');
-    out = add_number(out, (unsigned)tm.tm_hour, 2, ':');
-    out = add_number(out, (unsigned)tm.tm_min, 2, ':');
-    out = add_number(out, (unsigned)tm.tm_sec, 2, '.');
-    out = add_number(out, (unsigned)ms, 3, 'Z');
+    out = clock_add_number(out, (unsigned)(tm.tm_year + 1900), 4, '-');
+    out = clock_add_number(out, (unsigned)tm.tm_mon + 1, 2, '-');
+    out = clock_add_number(out, (unsigned)tm.tm_mday, 2, 'T');
+    out = clock_add_number(out, (unsigned)tm.tm_hour, 2, ':');
+    out = clock_add_number(out, (unsigned)tm.tm_min, 2, ':');
+    out = clock_add_number(out, (unsigned)tm.tm_sec, 2, '.');
+    out = clock_add_number(out, (unsigned)ms, 3, 'Z');
     *out = '\0';
 }
 
@@ -123,7 +123,7 @@ enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
 
 /* Takes `digits` digits and then `end`, a letter in either case, off the front
  * of *s; '\0': nothing. -1: they are not there. */
-static int take_number(struct bytes *s, size_t digits, char end)
+static int clock_take_number(struct bytes *s, size_t digits, char end)
 {
     size_t len = digits + (end != '\0');
     int n = 0;
@@ -149,9 +149,9 @@ static bool take_fraction(struct bytes *s, int *ms)
     if (s->len == 0 || s->at[0] != '.')
         return true;
     *s = bytes_of(s->at + 1, s->len - 1);
-    if ((digit = take_number(s, 1, '\0')) < 0)
+    if ((digit = clock_take_number(s, 1, '\0')) < 0)
         return false;
-    for (; digit >= 0; digit = take_number(s, 1, '\0')) {
+    for (; digit >= 0; digit = clock_take_number(s, 1, '\0')) {
         *ms += digit * scale;
         scale /= 10;
     }
@@ -173,8 +173,8 @@ static bool take_offset(struct bytes *s, int *east)
         return true;
     if (sign != '+' && sign != '-')
         return false;
-    hours = take_number(s, 2, ':');
-    minutes = take_number(s, 2, '\0');
+    hours = clock_take_number(s, 2, ':');
+    minutes = clock_take_number(s, 2, '\0');
     *east = (sign == '+' ? 60 : -60) * (hours * 60 + minutes);
     return hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59;
 }
@@ -185,12 +185,12 @@ enum status clock_parse_iso(struct bytes s, int64_t *wall_ms)
     int year, month, east, ms;
     int64_t at;
 
-    if ((year = take_number(&s, 4, '-')) < 0 ||
-        (month = take_number(&s, 2, '-')) < 0 ||
-        (tm.tm_mday = take_number(&s, 2, 'T')) < 0 ||
-        (tm.tm_hour = take_number(&s, 2, ':')) < 0 ||
-        (tm.tm_min = take_number(&s, 2, ':')) < 0 ||
-        (tm.tm_sec = take_number(&s, 2, '\0')) < 0 || tm.tm_sec > 60 ||
+    if ((year = clock_take_number(&s, 4, '-')) < 0 ||
+        (month = clock_take_number(&s, 2, '-')) < 0 ||
+        (tm.tm_mday = clock_take_number(&s, 2, 'T')) < 0 ||
+        (tm.tm_hour = clock_take_number(&s, 2, ':')) < 0 ||
+        (tm.tm_min = clock_take_number(&s, 2, ':')) < 0 ||
+        (tm.tm_sec = clock_take_number(&s, 2, '\0')) < 0 || tm.tm_sec > 60 ||
         !take_fraction(&s, &ms) || !take_offset(&s, &east) || s.len > 0)
         return STATUS_FORMAT;
     tm.tm_year = year - 1900;
@@ -212,7 +212,7 @@ enum status clock_parse_iso(struct bytes s, int64_t *wall_ms)
 #define SECONDS_MOST INT64_C(2147483648)
 
 /* delta-seconds: digits and nothing else; -1: not a number. */
-static int64_t read_seconds(struct bytes s)
+static int64_t clock_read_seconds(struct bytes s)
 {
     int64_t n = 0;
 
@@ -232,7 +232,7 @@ int64_t http_retry_after_ms(struct bytes value, int64_t now_ms)
     int64_t seconds, wait, at;
 
     value = bytes_trim(value);
-    seconds = read_seconds(value);
+    seconds = clock_read_seconds(value);
     if (seconds >= 0)
         wait = seconds * 1000;
     else if (clock_parse_http_date(value, &at) == STATUS_OK)
@@ -281,7 +281,7 @@ static int64_t cache_control_seconds(struct bytes cache_control)
             bytes_equal_nocase(name, bytes_of_str("no-cache")))
             return 0;
         if (max_age < 0 && bytes_equal_nocase(name, bytes_of_str("max-age")))
-            max_age = read_seconds(value);
+            max_age = clock_read_seconds(value);
     }
     return max_age;
 }

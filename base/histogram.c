@@ -25,7 +25,7 @@ const int64_t histogram_bounds[HISTOGRAM_BOUNDS] = {
 
 /* There is only one writer, so the value cannot change between read and
  * write. */
-static void add(_Atomic uint64_t *to, uint64_t n)
+static void histogram_add(_Atomic uint64_t *to, uint64_t n)
 {
     atomic_store_explicit(to,
                           atomic_load_explicit(to, memory_order_relaxed) + n,
@@ -40,8 +40,8 @@ void histogram_note(struct histogram *h, int64_t ns)
         ns = 0;
     for (unsigned i = 0; i < HISTOGRAM_BOUNDS; i++)
         above += ns > histogram_bounds[i];
-    add(&h->buckets[above], 1);
-    add(&h->sum, (uint64_t)ns);
+    histogram_add(&h->buckets[above], 1);
+    histogram_add(&h->sum, (uint64_t)ns);
 }
 
 void histogram_add_to(const struct histogram *h, struct histogram_stats *into)

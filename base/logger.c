@@ -75,7 +75,7 @@ static void put_on_stderr(struct buf *line)
         around_now(false);
 }
 
-static void put(enum log_level level, struct buf *line)
+static void logger_put(enum log_level level, struct buf *line)
 {
     pthread_mutex_lock(&mtx);
     if (sink_now != NULL)
@@ -95,7 +95,7 @@ void logger_line(enum log_level level, struct bytes text)
     format_terminal(&line,
                     bytes_of(text.at, text.len < LINE_CEILING ? text.len
                                                               : LINE_CEILING));
-    put(level, &line);
+    logger_put(level, &line);
     buf_fini(&line);
 }
 
@@ -117,6 +117,6 @@ void logger_write(enum log_level level, const char *event, const char *fmt, ...)
         buf_add_char(&line, ' ');
         format_terminal(&line, bytes_of_str(details));
     }
-    put(level, &line);
+    logger_put(level, &line);
     buf_fini(&line);
 }

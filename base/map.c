@@ -53,7 +53,7 @@ void map_free(struct map *m, void (*free_value)(void *))
 }
 
 /* The slot that holds `key`, or the free one where it would go. */
-static size_t find(const struct map *m, struct bytes key, uint64_t hash)
+static size_t map_find(const struct map *m, struct bytes key, uint64_t hash)
 {
     size_t i = hash & (m->cap - 1);
 
@@ -67,7 +67,7 @@ static size_t find(const struct map *m, struct bytes key, uint64_t hash)
     return i;
 }
 
-static void grow(struct map *m)
+static void map_grow(struct map *m)
 {
     struct entry *old = m->slots;
     size_t old_cap = m->cap;
@@ -88,7 +88,7 @@ static void grow(struct map *m)
 
 void *map_get(const struct map *m, struct bytes key)
 {
-    size_t i = find(m, key, XXH3_64bits_withSeed(key.at, key.len, m->seed));
+    size_t i = map_find(m, key, XXH3_64bits_withSeed(key.at, key.len, m->seed));
 
     return m->slots[i].key != NULL ? m->slots[i].value : NULL;
 }
@@ -96,7 +96,7 @@ void *map_get(const struct map *m, struct bytes key)
 void *map_put(struct map *m, struct bytes key, void *value)
 {
     uint64_t hash = XXH3_64bits_withSeed(key.at, key.len, m->seed);
-    size_t i = find(m, key, hash);
+    size_t i = map_find(m, key, hash);
     void *before = NULL;
 
     if (m->slots[i].key != NULL) {
@@ -105,8 +105,8 @@ void *map_put(struct map *m, struct bytes key, void *value)
         return before;
     }
     if ((m->count + 1) * 4 > m->cap * 3) {
-        grow(m);
-        i = find(m, key, hash);
+        map_grow(m);
+        i = map_find(m, key, hash);
     }
     m->slots[i] = (struct entry){.hash = hash,
                                  .key = xstrndup(key.at, key.len),
@@ -118,7 +118,8 @@ void *map_put(struct map *m, struct bytes key, void *value)
 
 void *map_remove(struct map *m, struct bytes key)
 {
-    size_t hole = find(m, key, XXH3_64bits_withSeed(key.at, key.len, m->seed));
+    size_t hole =
+        map_find(m, key, XXH3_64bits_withSeed(key.at, key.len, m->seed));
     size_t i = hole, mask = m->cap - 1;
     void *value;
 
@@ -176,7 +177,7 @@ void number_set_fini(struct number_set *s)
 }
 
 /* The place of a block: its own, or an empty one (Knuth 6.4). */
-static struct number_word *place(const struct number_set *s, uint64_t block)
+static struct number_word *map_place(const struct number_set *s, uint64_t block)
 {
     size_t i = (size_t)((block * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
 
@@ -187,7 +188,7 @@ static struct number_word *place(const struct number_set *s, uint64_t block)
 }
 
 /* False: there is no room left. */
-static bool make_room(struct number_set *s)
+static bool map_make_room(struct number_set *s)
 {
     struct number_set old = *s;
 
@@ -202,7 +203,7 @@ static bool make_room(struct number_set *s)
     }
     for (size_t i = 0; i < old.room; i++)
         if (old.words[i].block != 0)
-            *place(s, old.words[i].block) = old.words[i];
+            *map_place(s, old.words[i].block) = old.words[i];
     free(old.words);
     return true;
 }
@@ -211,9 +212,9 @@ void number_set_add(struct number_set *s, uint64_t n)
 {
     struct number_word *w;
 
-    if (s->full || (s->count * 2 >= s->room && !make_room(s)))
+    if (s->full || (s->count * 2 >= s->room && !map_make_room(s)))
         return;
-    w = place(s, n / 64 + 1);
+    w = map_place(s, n / 64 + 1);
     s->count += w->block == 0;
     w->block = n / 64 + 1;
     w->bits |= UINT64_C(1) << n % 64;
@@ -223,7 +224,7 @@ bool number_set_has(const struct number_set *s, uint64_t n)
 {
     if (s->full || s->room == 0)
         return s->full;
-    return (place(s, n / 64 + 1)->bits >> n % 64 & 1) != 0;
+    return (map_place(s, n / 64 + 1)->bits >> n % 64 & 1) != 0;
 }
 
 size_t number_set_memory(const struct number_set *s)

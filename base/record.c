@@ -214,15 +214,15 @@ enum status column_view_write(const struct column_view *v, const void *row,
     return record_end(to, line);
 }
 
-static void set_value(void *o, const char *name,
-                      const struct record_value *value)
+static void record_set_value(void *o, const char *name,
+                             const struct record_value *value)
 {
     json_object_set_new(o, name, record_value_json(value));
 }
 
 void column_view_set(const struct column_view *v, const void *row, json_t *o)
 {
-    column_view_each(v, row, set_value, o);
+    column_view_each(v, row, record_set_value, o);
 }
 
 /* ---- values of members ---- */
@@ -347,7 +347,7 @@ void json_set_value(json_t *o, const char *name, const struct record_value *v)
         json_object_set_new(o, name, record_value_json(v));
 }
 
-static void print_text(const json_t *v)
+static void record_print_text(const json_t *v)
 {
     struct buf clean;
 
@@ -361,7 +361,7 @@ static void print_text(const json_t *v)
 static void print_value(const json_t *v)
 {
     if (json_is_string(v))
-        print_text(v);
+        record_print_text(v);
     else if (json_is_integer(v))
         printf("%lld", (long long)json_integer_value(v));
     else if (json_is_real(v))

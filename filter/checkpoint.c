@@ -142,15 +142,16 @@ struct reader {
     unsigned char header[CHECKPOINT_HEADER_SIZE];
 };
 
-static enum status refuse(const char *path, enum status st, const char *why)
+static enum status checkpoint_refuse(const char *path, enum status st,
+                                     const char *why)
 {
     log_error("filter file refused", "path=%s why=\"%s\"", path, why);
     return st;
 }
 
 /* False if the file is shorter or cannot be read. */
-static bool read_at(const struct reader *r, uint64_t offset, void *to,
-                    size_t len)
+static bool checkpoint_read_at(const struct reader *r, uint64_t offset,
+                               void *to, size_t len)
 {
     unsigned char *at = to;
 
@@ -170,7 +171,7 @@ static bool read_at(const struct reader *r, uint64_t offset, void *to,
 
 static bool read_header(struct reader *r, uint64_t offset)
 {
-    return read_at(r, offset, r->header, CHECKPOINT_HEADER_SIZE) &&
+    return checkpoint_read_at(r, offset, r->header, CHECKPOINT_HEADER_SIZE) &&
            memcmp(r->header, CHECKPOINT_MAGIC, 8) == 0 &&
            checkpoint_get_u64(r->header + AT_SUM) ==
                XXH3_64bits(r->header, AT_SUM);
@@ -189,25 +190,28 @@ static enum status check_header(struct reader *r)
     uint64_t units;
 
     if (r->size < 2 * CHECKPOINT_HEADER_SIZE)
-        return refuse(r->path, STATUS_FORMAT, "shorter than its headers");
+        return checkpoint_refuse(r->path, STATUS_FORMAT,
+                                 "shorter than its headers");
     if (!read_header(r, 0) &&
         !read_header(r, r->size - CHECKPOINT_HEADER_SIZE)) {
         char magic[8];
 
-        if (read_at(r, 0, magic, 8) && memcmp(magic, CHECKPOINT_MAGIC, 8) == 0)
-            return refuse(r->path, STATUS_DAMAGED, "damaged header");
-        return refuse(r->path, STATUS_FORMAT, "not a filter file");
+        if (checkpoint_read_at(r, 0, magic, 8) &&
+            memcmp(magic, CHECKPOINT_MAGIC, 8) == 0)
+            return checkpoint_refuse(r->path, STATUS_DAMAGED, "damaged header");
+        return checkpoint_refuse(r->path, STATUS_FORMAT, "not a filter file");
     }
     if (checkpoint_get_u32(r->header + AT_VERSION) > CHECKPOINT_VERSION)
-        return refuse(r->path, STATUS_VERSION, "of a newer release");
+        return checkpoint_refuse(r->path, STATUS_VERSION, "of a newer release");
     if (checkpoint_get_u32(r->header + AT_VERSION) < 1 ||
         checkpoint_get_u32(r->header + AT_LENGTH) != CHECKPOINT_HEADER_SIZE)
-        return refuse(r->path, STATUS_FORMAT, "unknown version");
+        return checkpoint_refuse(r->path, STATUS_FORMAT, "unknown version");
     if (!field_is(r, AT_HASH, 32, CHECKPOINT_HASH))
-        return refuse(r->path, STATUS_FORMAT, "made with another hash");
+        return checkpoint_refuse(r->path, STATUS_FORMAT,
+                                 "made with another hash");
     units = checkpoint_get_u64(r->header + AT_UNITS);
     if (units > (r->size - 2 * CHECKPOINT_HEADER_SIZE) / CHECKPOINT_ENTRY_SIZE)
-        return refuse(r->path, STATUS_DAMAGED, "cut short");
+        return checkpoint_refuse(r->path, STATUS_DAMAGED, "cut short");
     return STATUS_OK;
 }
 
@@ -222,7 +226,7 @@ static enum status reader_open(struct reader *r, const char *path)
         st = r->fd < 0 ? status_of_errno(errno) : STATUS_FORMAT;
         if (st != STATUS_NOT_FOUND) /* the caller decides what a missing file
                                      * means */
-            (void)refuse(path, st, "cannot be read");
+            (void)checkpoint_refuse(path, st, "cannot be read");
     } else {
         r->size = (uint64_t)sb.st_size;
         st = check_header(r);
@@ -277,10 +281,11 @@ static enum status make_from_header(const struct reader *r,
         shape[i] = checkpoint_get_u64(r->header + AT_SHAPE + 8 * i);
     if (filter_complete_options(&o) != STATUS_OK ||
         filter_kind_named(o.kind)->remote)
-        return refuse(r->path, STATUS_FORMAT, "unknown kind or settings");
+        return checkpoint_refuse(r->path, STATUS_FORMAT,
+                                 "unknown kind or settings");
     st = filter_ops_named(kind)->make_shaped(out, &o, shape, units, r->size);
     if (st == STATUS_FORMAT)
-        return refuse(r->path, st, "shape does not fit the kind");
+        return checkpoint_refuse(r->path, st, "shape does not fit the kind");
     return st;
 }
 
@@ -296,7 +301,8 @@ static enum status load_unit(const struct reader *r, struct filter *f,
     uint64_t offset, length, meta[FILTER_META];
     char *room;
 
-    if (!read_at(r, directory + i * CHECKPOINT_ENTRY_SIZE, e, sizeof e) ||
+    if (!checkpoint_read_at(r, directory + i * CHECKPOINT_ENTRY_SIZE, e,
+                            sizeof e) ||
         checkpoint_get_u64(e + 56) != XXH3_64bits(e, 56) ||
         checkpoint_get_u64(e) != i)
         return STATUS_DAMAGED;
@@ -311,7 +317,7 @@ static enum status load_unit(const struct reader *r, struct filter *f,
     room = buf_room(octets, length);
     if (room == NULL)
         return STATUS_NOMEM;
-    if (!read_at(r, offset, room, length) ||
+    if (!checkpoint_read_at(r, offset, room, length) ||
         checkpoint_get_u64(e + 48) != XXH3_64bits_withSeed(room, length, i))
         return STATUS_DAMAGED;
     return f->ops->put_unit(f, i, bytes_of(room, length), meta);
@@ -375,7 +381,7 @@ enum status checkpoint_load(struct filter **out, const char *path,
         return st;
     fill_info(&r, &own);
     if (own.id.seed_print != seed_print)
-        st = refuse(path, STATUS_FORMAT, "of another crawl or seed");
+        st = checkpoint_refuse(path, STATUS_FORMAT, "of another crawl or seed");
     if (st == STATUS_OK)
         st = make_from_header(&r, source, most_bytes, &f);
     if (st != STATUS_OK)
@@ -383,7 +389,7 @@ enum status checkpoint_load(struct filter **out, const char *path,
     bad = try_calloc(own.units, sizeof *bad);
     st = bad == NULL ? STATUS_NOMEM : load_units(&r, f, bad, &own);
     if (st == STATUS_OK && own.damaged == own.units)
-        st = refuse(path, STATUS_DAMAGED, "no part of it verifies");
+        st = checkpoint_refuse(path, STATUS_DAMAGED, "no part of it verifies");
     if (st == STATUS_OK)
         st = mend_units(&r, f, bad, &own);
     if (st == STATUS_OK) {
@@ -419,7 +425,7 @@ uint64_t checkpoint_seed_print(const struct digest_key *k)
 }
 
 /* Each header field is zeroed beforehand and longer than any text we put. */
-static void put_text(unsigned char *field, const char *text)
+static void checkpoint_put_text(unsigned char *field, const char *text)
 {
     while (*text != '\0')
         *field++ = (unsigned char)*text++;
@@ -432,11 +438,11 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
     uint64_t shape[FILTER_SHAPE] = {0}, units = f->ops->shape(f, shape);
 
     memset(h, 0, CHECKPOINT_HEADER_SIZE);
-    put_text(h, CHECKPOINT_MAGIC);
+    checkpoint_put_text(h, CHECKPOINT_MAGIC);
     checkpoint_put_u32(h + AT_VERSION, f->ops->file_version);
     checkpoint_put_u32(h + AT_LENGTH, CHECKPOINT_HEADER_SIZE);
-    put_text(h + AT_KIND, f->ops->traits.name);
-    put_text(h + AT_HASH, CHECKPOINT_HASH);
+    checkpoint_put_text(h + AT_KIND, f->ops->traits.name);
+    checkpoint_put_text(h + AT_HASH, CHECKPOINT_HASH);
     checkpoint_put_u64(h + AT_SEED, id->seed_print);
     checkpoint_put_u64(h + AT_GENERATION, id->generation);
     checkpoint_put_u64(h + AT_COVERS, id->covers);
@@ -470,7 +476,7 @@ static void make_entry(unsigned char *e, uint64_t unit, uint64_t offset,
     checkpoint_put_u64(e + 56, XXH3_64bits(e, 56));
 }
 
-static enum status flush(struct file_writer *w, struct buf *b)
+static enum status checkpoint_flush(struct file_writer *w, struct buf *b)
 {
     enum status st = buf_failed(b);
 
@@ -503,10 +509,10 @@ static enum status save_units(struct file_writer *w, struct filter *f,
                    bytes_of(b.at + before, b.len - before));
         offset += b.len - before;
         if (b.len >= WRITE_SIZE)
-            st = flush(w, &b);
+            st = checkpoint_flush(w, &b);
     }
     if (st == STATUS_OK)
-        st = flush(w, &b);
+        st = checkpoint_flush(w, &b);
     buf_fini(&b);
     return st;
 }

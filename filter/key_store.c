@@ -63,8 +63,8 @@ static int by_value(const void *a, const void *b)
 
 /* Merge the sorted front with the sorted arrivals `tail`, from the end
  * backwards, so that nothing is overwritten before it is read. */
-static void merge(uint64_t *keys, uint32_t front, const uint64_t *tail,
-                  uint32_t n)
+static void part_merge(uint64_t *keys, uint32_t front, const uint64_t *tail,
+                       uint32_t n)
 {
     while (n > 0) {
         if (front > 0 && keys[front - 1] > tail[n - 1]) {
@@ -87,7 +87,7 @@ static void put_in_order(struct part *p)
     qsort(p->keys + p->sorted, n, sizeof *p->keys, by_value);
     tail = xmalloc(n * sizeof *tail);
     memcpy(tail, p->keys + p->sorted, n * sizeof *tail);
-    merge(p->keys, p->sorted, tail, n);
+    part_merge(p->keys, p->sorted, tail, n);
     free(tail);
     for (uint32_t i = 0; i < p->count; i++)
         if (i == 0 || p->keys[i] != p->keys[i - 1])
@@ -102,7 +102,7 @@ static void give_up(struct part *p)
     *p = (struct part){.incomplete = true};
 }
 
-static bool make_room(struct part *p, uint32_t room)
+static bool part_make_room(struct part *p, uint32_t room)
 {
     uint64_t *more;
 
@@ -126,7 +126,7 @@ void key_store_add(struct key_store *k, uint64_t key, bool fresh)
         if (p->doubtful > 0)
             put_in_order(p);
         if (p->count >= p->cap - p->cap / 4 &&
-            !make_room(p, p->cap + p->cap / 4 + LEAST_ROOM)) {
+            !part_make_room(p, p->cap + p->cap / 4 + LEAST_ROOM)) {
             give_up(p);
             return;
         }
@@ -241,7 +241,7 @@ enum status key_store_put(struct key_store *k, uint32_t part,
     if (octets.len % 8 != 0 || n > UINT32_MAX / 2)
         return STATUS_DAMAGED;
     p->count = p->sorted = 0;
-    if (!make_room(p, (uint32_t)n))
+    if (!part_make_room(p, (uint32_t)n))
         return STATUS_NOMEM;
     if (n > 0)
         block_import(p->keys, (const unsigned char *)octets.at, n);

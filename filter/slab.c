@@ -151,8 +151,8 @@ static bool choose_chunk(struct slab *s, uint32_t blocks, int for_moved)
     return true;
 }
 
-static enum status cut(struct slab *s, uint32_t blocks, int for_moved,
-                       struct slab_run *out)
+static enum status slab_cut(struct slab *s, uint32_t blocks, int for_moved,
+                            struct slab_run *out)
 {
     struct slab_chunk *c;
 
@@ -174,7 +174,7 @@ static enum status cut(struct slab *s, uint32_t blocks, int for_moved,
 
 enum status slab_take(struct slab *s, uint32_t blocks, struct slab_run *out)
 {
-    enum status st = cut(s, blocks, 0, out);
+    enum status st = slab_cut(s, blocks, 0, out);
 
     if (st == STATUS_OK)
         memset(out->at, 0, (size_t)blocks * BLOCK_BYTES);
@@ -226,7 +226,7 @@ static bool move_run(struct slab *s, struct slab_run *run)
 {
     struct slab_run to;
 
-    if (cut(s, run->blocks, 1, &to) != STATUS_OK)
+    if (slab_cut(s, run->blocks, 1, &to) != STATUS_OK)
         return false;
     memcpy(to.at, run->at, (size_t)run->blocks * BLOCK_BYTES);
     slab_give(s, run);

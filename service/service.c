@@ -71,7 +71,7 @@ static void all_gone(void *ctx)
         loop_timer_set(s->loop, &s->look, loop_now(s->loop) + LOOK);
 }
 
-static void look(struct loop_timer *t)
+static void service_look(struct loop_timer *t)
 {
     all_gone((char *)t - offsetof(struct service, look));
 }
@@ -97,7 +97,7 @@ static void stop(struct service *s)
     s->stopping = true;
     log_info("stopping", "calls=%zu", grpc_server_calls(s->grpc));
     grpc_health_set(s->health, false);
-    s->look.fire = look;
+    s->look.fire = service_look;
     s->too_long.fire = too_long;
     loop_timer_set(s->loop, &s->too_long,
                    loop_now(s->loop) + s->options.drain_ms * NS_PER_MS);

@@ -348,7 +348,7 @@ static struct flock whole_file(short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET};
 }
 
-static const char *name_of(const char *path)
+static const char *file_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -357,7 +357,7 @@ static const char *name_of(const char *path)
 
 static char *dir_of(const char *path)
 {
-    const char *name = name_of(path);
+    const char *name = file_name_of(path);
 
     if (name == path)
         return xstrdup(".");
@@ -376,10 +376,10 @@ static bool is_lock_of(const struct file_lock *l, const char *path,
         return true;
     return dir != NULL && l->dir_dev == dir->st_dev &&
            l->dir_ino == dir->st_ino &&
-           strcmp(name_of(l->path), name_of(path)) == 0;
+           strcmp(file_name_of(l->path), file_name_of(path)) == 0;
 }
 
-static bool is_ours(const char *path)
+static bool file_is_ours(const char *path)
 {
     struct file_lock *l = held;
     char *name = dir_of(path);
@@ -472,7 +472,7 @@ static enum status ask_kernel(const char *path, long *holder)
 
 static enum status look_locked(const char *path, long *holder)
 {
-    if (!is_ours(path))
+    if (!file_is_ours(path))
         return ask_kernel(path, holder);
     *holder = (long)getpid();
     return STATUS_OK;
@@ -488,7 +488,7 @@ enum status file_lock_holder(const char *path, long *holder)
     return st;
 }
 
-static enum status failed(const char *what, const char *path)
+static enum status file_failed(const char *what, const char *path)
 {
     int err = errno;
     enum status st = status_of_errno(err);
@@ -499,7 +499,7 @@ static enum status failed(const char *what, const char *path)
 
 /* The lock holds even if this fails: the text only tells other processes who
  * holds it. */
-static void write_note(int fd, const char *note)
+static void file_write_note(int fd, const char *note)
 {
     char text[1024];
     int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), note);
@@ -515,8 +515,9 @@ static enum status lock_fd(int fd, const char *path)
 
     if (fcntl(fd, F_SETLK, &fl) == 0)
         return STATUS_OK;
-    return errno == EACCES || errno == EAGAIN ? STATUS_BUSY
-                                              : failed("cannot lock", path);
+    return errno == EACCES || errno == EAGAIN
+               ? STATUS_BUSY
+               : file_failed("cannot lock", path);
 }
 
 /* A process that was forked meanwhile has the directory open too, and only
@@ -565,10 +566,10 @@ static enum status lock_file(struct file_lock *l)
 
     l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (l->fd < 0)
-        return failed("cannot open lock", l->path);
+        return file_failed("cannot open lock", l->path);
     st = lock_fd(l->fd, l->path);
     if (st == STATUS_OK && fstat(l->fd, &sb) != 0)
-        st = failed("cannot lock", l->path);
+        st = file_failed("cannot lock", l->path);
     if (st == STATUS_OK) {
         l->dev = sb.st_dev;
         l->ino = sb.st_ino;
@@ -582,7 +583,7 @@ static enum status take_locked(struct file_lock **out, const char *path,
     struct file_lock *l;
     enum status st;
 
-    if (is_ours(path))
+    if (file_is_ours(path))
         return STATUS_BUSY;
     l = xcalloc(1, sizeof *l);
     l->fd = l->dir_fd = -1;
@@ -595,7 +596,7 @@ static enum status take_locked(struct file_lock **out, const char *path,
         free_lock(l);
         return st;
     }
-    write_note(l->fd, note);
+    file_write_note(l->fd, note);
     l->next = held;
     held = l;
     *out = l;
@@ -618,7 +619,7 @@ enum status file_lock_take(struct file_lock **out, const char *path,
 
 void file_lock_note(struct file_lock *l, const char *note)
 {
-    write_note(l->fd, note);
+    file_write_note(l->fd, note);
 }
 
 void file_lock_free(struct file_lock *l)

@@ -92,7 +92,7 @@ void line_input_refuse(struct line_input *in, int written)
     in->written = written;
 }
 
-static void close_file(struct line_input *in)
+static void input_close_file(struct line_input *in)
 {
     if (in->fd > STDIN_FILENO)
         close(in->fd);
@@ -105,7 +105,7 @@ void line_input_free(struct line_input *in)
 {
     if (in == NULL)
         return;
-    close_file(in);
+    input_close_file(in);
     if (in->stop_fd >= 0)
         close(in->stop_fd);
     free(in->packed);
@@ -142,8 +142,8 @@ const char *line_input_packing(const struct line_input *in)
     return packing_name(in->packing);
 }
 
-static enum status cannot(struct line_input *in, size_t file, enum status st,
-                          const char *why)
+static enum status input_cannot(struct line_input *in, size_t file,
+                                enum status st, const char *why)
 {
     struct buf b;
 
@@ -170,7 +170,7 @@ static bool same_file(int a, const struct stat *b)
            s.st_ino == b->st_ino;
 }
 
-static enum status open_file(struct line_input *in, size_t file, int *fd)
+static enum status input_open_file(struct line_input *in, size_t file, int *fd)
 {
     const char *name = in->files[file];
     struct stat s;
@@ -178,13 +178,14 @@ static enum status open_file(struct line_input *in, size_t file, int *fd)
     *fd = strcmp(name, "-") == 0 ? STDIN_FILENO
                                  : open(name, O_RDONLY | O_CLOEXEC);
     if (*fd < 0 || fstat(*fd, &s) != 0)
-        return cannot(in, file, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO,
-                      strerror(errno));
+        return input_cannot(in, file,
+                            errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO,
+                            strerror(errno));
     if (S_ISDIR(s.st_mode))
-        return cannot(in, file, STATUS_IO, strerror(EISDIR));
+        return input_cannot(in, file, STATUS_IO, strerror(EISDIR));
     if (same_file(in->written, &s))
-        return cannot(in, file, STATUS_IO,
-                      "it is the file that is being written");
+        return input_cannot(in, file, STATUS_IO,
+                            "it is the file that is being written");
     return STATUS_OK;
 }
 
@@ -199,7 +200,7 @@ enum status line_input_check(struct line_input *in)
         /* Opening a FIFO and closing it again would end its writer. */
         if (stat(in->files[i], &s) == 0 && S_ISFIFO(s.st_mode))
             continue;
-        st = open_file(in, i, &fd);
+        st = input_open_file(in, i, &fd);
         if (fd > STDIN_FILENO)
             close(fd);
     }
@@ -249,7 +250,7 @@ static enum status read_some(struct line_input *in, char *to, size_t room,
         n = read(in->fd, to, room);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return cannot(in, in->next - 1, STATUS_IO, strerror(errno));
+        return input_cannot(in, in->next - 1, STATUS_IO, strerror(errno));
     *got = (size_t)n;
     in->read += (size_t)n;
     return STATUS_OK;
@@ -296,7 +297,7 @@ static void look_for_mark(struct line_input *in)
 
 /* ---- packed and plain ---- */
 
-static enum status damaged(struct line_input *in, enum status st)
+static enum status input_damaged(struct line_input *in, enum status st)
 {
     char why[100];
 
@@ -304,8 +305,8 @@ static enum status damaged(struct line_input *in, enum status st)
              st == STATUS_LIMIT ? "its %s data has a window of over 128 MiB"
                                 : "its %s data is cut short or damaged",
              packing_name(in->packing));
-    return cannot(in, in->next - 1,
-                  st == STATUS_LIMIT ? STATUS_IO : STATUS_FORMAT, why);
+    return input_cannot(in, in->next - 1,
+                        st == STATUS_LIMIT ? STATUS_IO : STATUS_FORMAT, why);
 }
 
 static enum status read_packed(struct line_input *in)
@@ -318,7 +319,8 @@ static enum status read_packed(struct line_input *in)
     if (st != STATUS_OK || in->packed_end > 0)
         return st;
     in->file_ended = true;
-    return unpack_is_whole(in->unpack) ? STATUS_OK : damaged(in, STATUS_FORMAT);
+    return unpack_is_whole(in->unpack) ? STATUS_OK
+                                       : input_damaged(in, STATUS_FORMAT);
 }
 
 static enum status unpack_some(struct line_input *in, size_t room)
@@ -332,9 +334,10 @@ static enum status unpack_some(struct line_input *in, size_t room)
     in->end += got;
     in->packed_at = in->packed_end - left.len;
     in->hungry = left.len == 0 && got < room;
-    return st == STATUS_OK      ? STATUS_OK
-           : st == STATUS_NOMEM ? cannot(in, in->next - 1, st, status_text(st))
-                                : damaged(in, st);
+    return st == STATUS_OK ? STATUS_OK
+           : st == STATUS_NOMEM
+               ? input_cannot(in, in->next - 1, st, status_text(st))
+               : input_damaged(in, st);
 }
 
 static enum status read_plain(struct line_input *in, size_t room)
@@ -368,11 +371,11 @@ static enum next wait_for_input(const struct line_input *in, bool patient)
 }
 
 /* Text after the last LF of a file is a line too. */
-static void end_file(struct line_input *in)
+static void input_end_file(struct line_input *in)
 {
     if (in->end > in->start ? in->window[in->end - 1] != '\n' : in->in_long)
         in->window[in->end++] = '\n';
-    close_file(in);
+    input_close_file(in);
 }
 
 static enum next next_file(struct line_input *in)
@@ -382,8 +385,8 @@ static enum next next_file(struct line_input *in)
     in->file_ended = in->magic_sought = in->mark_sought = false;
     in->packing = PACKING_NONE;
     in->file_from = in->end;
-    return open_file(in, in->next++, &in->fd) == STATUS_OK ? NEXT_GOT
-                                                           : NEXT_ERROR;
+    return input_open_file(in, in->next++, &in->fd) == STATUS_OK ? NEXT_GOT
+                                                                 : NEXT_ERROR;
 }
 
 /* Reads more octets into the window, which has room; a file may end or
@@ -413,14 +416,14 @@ static enum next more(struct line_input *in, bool patient)
     if (in->magic_sought && !in->mark_sought)
         look_for_mark(in);
     if (in->file_ended)
-        end_file(in);
+        input_end_file(in);
     return NEXT_GOT;
 }
 
 /* ---- lines out of the window ---- */
 
-static void add_line(struct line_input *in, struct line_batch *b, size_t at,
-                     size_t len, enum line_kind kind)
+static void input_add_line(struct line_input *in, struct line_batch *b,
+                           size_t at, size_t len, enum line_kind kind)
 {
     in->too_long += kind == LINE_LONG_START;
     b->lines[b->count++] = (struct line){(uint32_t)at, (uint32_t)len, kind};
@@ -440,10 +443,10 @@ static size_t cut_lines(struct line_input *in, struct line_batch *b)
 
         if ((size_t)(lf + 1 - from) > room && b->count > 0)
             break;
-        add_line(in, b, b->len + (size_t)(at - from), len,
-                 in->in_long ? LINE_LONG_MORE
-                 : is_long   ? LINE_LONG_START
-                             : LINE_WHOLE);
+        input_add_line(in, b, b->len + (size_t)(at - from), len,
+                       in->in_long ? LINE_LONG_MORE
+                       : is_long   ? LINE_LONG_START
+                                   : LINE_WHOLE);
         in->in_long = false;
         at = lf + 1;
     }
@@ -465,8 +468,8 @@ static void cut_piece(struct line_input *in, struct line_batch *b)
 {
     size_t len = in->end - in->start;
 
-    add_line(in, b, b->len, len,
-             in->in_long ? LINE_LONG_MORE : LINE_LONG_START);
+    input_add_line(in, b, b->len, len,
+                   in->in_long ? LINE_LONG_MORE : LINE_LONG_START);
     copy_to(b, in->window + in->start, len);
     in->in_long = true;
     in->start = in->end = 0;

@@ -287,7 +287,7 @@ void gunzip_free(struct gunzip *g)
     free(g);
 }
 
-static enum status give(struct gunzip *g, struct bytes octets)
+static enum status unpack_give(struct gunzip *g, struct bytes octets)
 {
     bool over = octets.len > g->left;
     enum status st;
@@ -327,7 +327,7 @@ static enum status run_member(struct gunzip *g, struct bytes *in)
         g->z.next_out = (unsigned char *)g->out;
         g->z.avail_out = sizeof g->out;
         r = inflate(&g->z, Z_NO_FLUSH);
-        st = give(g, bytes_of(g->out, sizeof g->out - g->z.avail_out));
+        st = unpack_give(g, bytes_of(g->out, sizeof g->out - g->z.avail_out));
         if (st != STATUS_OK)
             return st;
         if (r == Z_STREAM_END) {
@@ -366,7 +366,7 @@ static enum status look_for_magic(struct gunzip *g, struct bytes *in)
     }
     g->state = first ? PLAIN : DROP;
     if (first && g->held)
-        return give(g, bytes_of("\x1f", 1));
+        return unpack_give(g, bytes_of("\x1f", 1));
     return STATUS_OK;
 }
 
@@ -381,7 +381,7 @@ static enum status push(struct gunzip *g, struct bytes in)
             st = look_for_magic(g, &in);
             break;
         case PLAIN:
-            return give(g, in);
+            return unpack_give(g, in);
         case MEMBER:
             st = run_member(g, &in);
             break;
@@ -406,7 +406,7 @@ enum status gunzip_push(struct gunzip *g, struct bytes in)
 enum status gunzip_finish(struct gunzip *g)
 {
     if (g->failed == STATUS_OK && g->state == UNKNOWN && g->held)
-        g->failed = give(g, bytes_of("\x1f", 1));
+        g->failed = unpack_give(g, bytes_of("\x1f", 1));
     if (g->failed != STATUS_OK)
         return g->failed;
     return g->damaged || g->state == MEMBER ? STATUS_FORMAT : STATUS_OK;

@@ -264,8 +264,8 @@ static const char *const of_programs[] = {
     "pidfd_open", "pidfd_send_signal", "tkill",
 };
 
-static struct scmp_arg_cmp compare(unsigned n, enum scmp_compare how,
-                                   scmp_datum_t a, scmp_datum_t b)
+static struct scmp_arg_cmp sandbox_compare(unsigned n, enum scmp_compare how,
+                                           scmp_datum_t a, scmp_datum_t b)
 {
     return (struct scmp_arg_cmp){n, how, a, b};
 }
@@ -273,12 +273,12 @@ static struct scmp_arg_cmp compare(unsigned n, enum scmp_compare how,
 /* Argument `n`, an int, is `v`; argument `n` is not `v`. */
 static struct scmp_arg_cmp is(unsigned n, int v)
 {
-    return compare(n, SCMP_CMP_MASKED_EQ, LOW32, (scmp_datum_t)v);
+    return sandbox_compare(n, SCMP_CMP_MASKED_EQ, LOW32, (scmp_datum_t)v);
 }
 
 static struct scmp_arg_cmp is_not(unsigned n, int v)
 {
-    return compare(n, SCMP_CMP_NE, (scmp_datum_t)v, 0);
+    return sandbox_compare(n, SCMP_CMP_NE, (scmp_datum_t)v, 0);
 }
 
 static int deny(scmp_filter_ctx c, const char *name, unsigned n,
@@ -318,10 +318,12 @@ static int deny_families(scmp_filter_ctx c)
         if (f != AF_UNIX && f != AF_INET && f != AF_INET6)
             rc = deny_if(c, "socket", is(0, f));
     if (rc == 0)
-        rc = deny_if(c, "socket", compare(0, SCMP_CMP_GT, AF_NETLINK, 0));
+        rc = deny_if(c, "socket",
+                     sandbox_compare(0, SCMP_CMP_GT, AF_NETLINK, 0));
     for (int type = 2; rc == 0 && type < 16; type++)
         rc = deny_if(c, "socketpair",
-                     compare(1, SCMP_CMP_MASKED_EQ, 0xf, (scmp_datum_t)type));
+                     sandbox_compare(1, SCMP_CMP_MASKED_EQ, 0xf,
+                                     (scmp_datum_t)type));
     return rc;
 }
 
@@ -333,7 +335,8 @@ static int deny_processes(scmp_filter_ctx c)
 
     if (rc == 0)
         rc = deny_if(c, "clone",
-                     compare(CLONE_FLAGS, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+                     sandbox_compare(CLONE_FLAGS, SCMP_CMP_MASKED_EQ,
+                                     CLONE_THREAD, 0));
     if (rc == 0)
         rc = deny_if(c, "kill", is_not(0, self));
     if (rc == 0)
@@ -386,7 +389,7 @@ static int deny_words(scmp_filter_ctx c)
     return rc == 0 ? deny_if(c, "ioctl", is(1, 0x541c /* TIOCLINUX */)) : rc;
 }
 
-static int fill(scmp_filter_ctx c, bool programs)
+static int sandbox_fill(scmp_filter_ctx c, bool programs)
 {
     int rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 
@@ -402,7 +405,7 @@ static int fill(scmp_filter_ctx c, bool programs)
 }
 
 /* Other architectures, such as 32-bit ones, number their calls differently. */
-static scmp_filter_ctx begin(void)
+static scmp_filter_ctx sandbox_begin(void)
 {
     scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 
@@ -415,7 +418,7 @@ static scmp_filter_ctx begin(void)
     return c;
 }
 
-static int load(scmp_filter_ctx c, int rc)
+static int sandbox_load(scmp_filter_ctx c, int rc)
 {
     if (rc == 0)
         rc = seccomp_load(c);
@@ -426,14 +429,14 @@ static int load(scmp_filter_ctx c, int rc)
 /* 0, or an errno value. */
 static int sandbox_seccomp_enter(bool programs)
 {
-    scmp_filter_ctx c = SANDBOX_SANITIZED ? NULL : begin();
+    scmp_filter_ctx c = SANDBOX_SANITIZED ? NULL : sandbox_begin();
 
-    return c != NULL ? load(c, fill(c, programs)) : ENOTSUP;
+    return c != NULL ? sandbox_load(c, sandbox_fill(c, programs)) : ENOTSUP;
 }
 
 static int sandbox_seccomp_seal(bool unix_sockets)
 {
-    scmp_filter_ctx c = begin();
+    scmp_filter_ctx c = sandbox_begin();
     int rc;
 
     if (c == NULL)
@@ -441,7 +444,7 @@ static int sandbox_seccomp_seal(bool unix_sockets)
     rc = deny(c, "listen", 0, NULL);
     if (rc == 0 && !unix_sockets)
         rc = deny_if(c, "socket", is(0, AF_UNIX));
-    return load(c, rc);
+    return sandbox_load(c, rc);
 }
 
 /* ---- enters the sandbox's parts in turn, and describes what is in effect ---- */

@@ -54,7 +54,7 @@ void queue_free(struct queue *q)
     free(q);
 }
 
-static bool has_room(const struct queue *q, size_t octets)
+static bool queue_has_room(const struct queue *q, size_t octets)
 {
     return q->count == 0 || (q->count < q->cap && octets <= q->most_octets &&
                              q->octets <= q->most_octets - octets);
@@ -66,7 +66,7 @@ void queue_send(struct queue *q, void *item, size_t octets)
     bool enough;
 
     pthread_mutex_lock(&q->mtx);
-    while (!has_room(q, octets)) {
+    while (!queue_has_room(q, octets)) {
         q->blocked = true;
         pthread_cond_signal(&q->may_receive);
         pthread_cond_wait(&q->may_send, &q->mtx);
@@ -81,7 +81,7 @@ void queue_send(struct queue *q, void *item, size_t octets)
 }
 
 /* Waits until there are `enough` items, until the time is `until`. */
-static void wait_for(struct queue *q, size_t enough, int64_t until)
+static void queue_wait_for(struct queue *q, size_t enough, int64_t until)
 {
     q->enough = enough;
     while (q->count < enough && !q->woken && !q->blocked)
@@ -105,7 +105,7 @@ size_t queue_gather(struct queue *q, void **items, size_t most,
             break;
     }
     if (q->count > 0 && q->count < enough && gather_ns > 0)
-        wait_for(q, enough, clock_mono() + gather_ns);
+        queue_wait_for(q, enough, clock_mono() + gather_ns);
     q->woken = false;
     while (n < most && q->count > 0) {
         items[n++] = q->ring[q->head].item;

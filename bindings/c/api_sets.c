@@ -45,8 +45,8 @@ static bool take_kind(const char *name, struct filter_options *o)
     return t != NULL && !t->remote;
 }
 
-static enum urlweir_status give(struct urlweir_filter **out,
-                                struct urlweir_filter *f, enum status st)
+static enum urlweir_status sets_give(struct urlweir_filter **out,
+                                     struct urlweir_filter *f, enum status st)
 {
     if (st != STATUS_OK) {
         free(f);
@@ -78,7 +78,7 @@ enum urlweir_status urlweir_filter_new(struct urlweir_filter **out,
     f = xcalloc(1, sizeof *f);
     seeded_id(&f->info.id, &f->key, given.seed);
     st = filter_new(&f->filter, &wanted);
-    return give(out, f, st);
+    return sets_give(out, f, st);
 }
 
 enum urlweir_status urlweir_filter_open(struct urlweir_filter **out,
@@ -89,7 +89,7 @@ enum urlweir_status urlweir_filter_open(struct urlweir_filter **out,
 
     api_begin();
     st = seeded_load(&f->filter, path, memory, &f->info, &f->key);
-    return give(out, f, st);
+    return sets_give(out, f, st);
 }
 
 void urlweir_filter_free(struct urlweir_filter *f)
@@ -161,9 +161,9 @@ typedef enum status batch_change(struct filter *f, const uint64_t *keys,
 
 /* The first failure is the result, and the other batches go on: an overfull
  * filter takes all keys, too. */
-static enum status change(struct urlweir_filter *f, batch_change *how,
-                          const struct urlweir_bytes *keys, size_t n,
-                          unsigned char *told)
+static enum status sets_change(struct urlweir_filter *f, batch_change *how,
+                               const struct urlweir_bytes *keys, size_t n,
+                               unsigned char *told)
 {
     enum status first = filter_age(f->filter, now_s());
     struct batch b;
@@ -188,7 +188,7 @@ enum urlweir_status urlweir_filter_add(struct urlweir_filter *f,
         f->info.id.keys = CHECKPOINT_KEYS_OTHER;
     else if (f->info.id.keys != CHECKPOINT_KEYS_OTHER)
         f->info.id.keys = CHECKPOINT_KEYS_UNKNOWN;
-    return api_status(change(f, filter_add, keys, n, fresh));
+    return api_status(sets_change(f, filter_add, keys, n, fresh));
 }
 
 enum urlweir_status urlweir_filter_remove(struct urlweir_filter *f,
@@ -197,7 +197,7 @@ enum urlweir_status urlweir_filter_remove(struct urlweir_filter *f,
 {
     if (!filter_kind_named(filter_options(f->filter)->kind)->removes)
         return URLWEIR_ARG;
-    return api_status(change(f, filter_remove, keys, n, removed));
+    return api_status(sets_change(f, filter_remove, keys, n, removed));
 }
 
 void urlweir_filter_check(struct urlweir_filter *f,
@@ -300,7 +300,7 @@ static bool is_anothers(const struct urlweir_dedupe *d)
     return d->owner != getpid();
 }
 
-static enum status settle(struct urlweir_dedupe *d, bool commit)
+static enum status sets_settle(struct urlweir_dedupe *d, bool commit)
 {
     if (is_anothers(d))
         return STATUS_BUSY;
@@ -337,7 +337,7 @@ enum urlweir_status urlweir_dedupe_take(struct urlweir_dedupe *d,
 
     if (n > DEDUPE_BATCH)
         return URLWEIR_ARG;
-    st = settle(d, d->fresh >= COMMIT_FRESH);
+    st = sets_settle(d, d->fresh >= COMMIT_FRESH);
     if (st != STATUS_OK)
         return api_status(st);
     count = take_digests(d, lines, n, seen);
@@ -355,7 +355,7 @@ enum urlweir_status urlweir_dedupe_take(struct urlweir_dedupe *d,
 
 enum urlweir_status urlweir_dedupe_commit(struct urlweir_dedupe *d)
 {
-    return api_status(settle(d, true));
+    return api_status(sets_settle(d, true));
 }
 
 static struct urlweir_dedupe_stats stats_of(struct dedupe_stats s)

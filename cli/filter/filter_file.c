@@ -162,7 +162,7 @@ struct stream {
     struct filter_keys_report *report;
 };
 
-static void hand_over(struct stream *s)
+static void keys_hand_over(struct stream *s)
 {
     const bool urls = s->form->urls;
     struct filter_keys keys = {s->text, urls ? s->given : s->text, s->key,
@@ -206,7 +206,7 @@ static void take_key(struct stream *s, struct bytes text)
     s->text[s->n] = text;
     s->key[s->n++] = digest_of(s, text);
     if (s->n == FILTER_KEY_BATCH)
-        hand_over(s);
+        keys_hand_over(s);
 }
 
 /* Finds the key at the start of `in`; *whole includes the octets around it.
@@ -245,7 +245,7 @@ static size_t take_keys(struct stream *s, struct bytes in)
         take_key(s, key);
         used += whole;
     }
-    hand_over(s);
+    keys_hand_over(s);
     return used;
 }
 
@@ -263,7 +263,7 @@ static enum status take_rest(struct stream *s, const struct buf *b)
     if (s->form->binary)
         return STATUS_FORMAT;
     take_key(s, buf_bytes(b));
-    hand_over(s);
+    keys_hand_over(s);
     return s->nameless ? STATUS_ARG : STATUS_OK;
 }
 
@@ -302,7 +302,7 @@ static enum status read_keys(struct stream *s)
 
 /* ---- lists of URLs ---- */
 
-static void take_url(struct stream *s, struct bytes line, bool too_long)
+static void keys_take_url(struct stream *s, struct bytes line, bool too_long)
 {
     struct bytes entry = line_entry(line);
     enum url_reason r = URL_LENGTH;
@@ -324,7 +324,7 @@ static void take_url(struct stream *s, struct bytes line, bool too_long)
     s->given[s->n] = line;
     s->key[s->n++] = digest_of(s, url_text(&s->url));
     if (s->n == FILTER_KEY_BATCH || s->forms.len >= FORMS_FULL)
-        hand_over(s);
+        keys_hand_over(s);
 }
 
 /* By batches of lines and not by line_input_each(), so that a program that
@@ -341,10 +341,10 @@ static enum status read_urls(struct stream *s)
             const struct line *l = &b->lines[i];
 
             if (l->kind != LINE_LONG_MORE)
-                take_url(s, bytes_of(b->text + l->at, l->len),
-                         l->kind == LINE_LONG_START);
+                keys_take_url(s, bytes_of(b->text + l->at, l->len),
+                              l->kind == LINE_LONG_START);
         }
-        hand_over(s);
+        keys_hand_over(s);
     }
     snprintf(s->report->error, sizeof s->report->error, "%s",
              line_input_error(in));

@@ -176,7 +176,7 @@ const struct usage filter_create_usage = {
 };
 
 /* False, with a message: there is something at `path`. */
-static bool is_free(const struct usage *u, const char *path)
+static bool filter_is_free(const struct usage *u, const char *path)
 {
     if (access(path, F_OK) != 0)
         return true;
@@ -275,7 +275,7 @@ static int fit_fingerprint(struct create_settings *s)
     return EXIT_DONE;
 }
 
-static int create(const char *path, const struct create_settings *s)
+static int filter_create(const char *path, const struct create_settings *s)
 {
     struct filter_options o = {.kind = create_words[s->kind],
                                .expect = (uint64_t)s->capacity,
@@ -300,7 +300,7 @@ static int create(const char *path, const struct create_settings *s)
         return usage_error(&filter_create_usage,
                            "--kind redis needs a Redis URL in place of FILE, "
                            "such as redis://localhost/0?key=NAME");
-    if (!is_free(&filter_create_usage, path))
+    if (!filter_is_free(&filter_create_usage, path))
         return EXIT_CANNOT;
     if (!filter_file_new(&f, filter_create_usage.name, path, &o, s->seed,
                          &code))
@@ -323,7 +323,7 @@ int filter_create_command(int argc, char **argv)
     if (code == EXIT_DONE)
         code = fit_fingerprint(&s);
     if (code == EXIT_DONE)
-        code = create(operands.item[0], &s);
+        code = filter_create(operands.item[0], &s);
     option_list_free(&operands);
     option_fini(&create_table, &s);
     return code;
@@ -391,7 +391,7 @@ static int merge(const struct option_list *files)
     struct filter_file into;
     int code = EXIT_DONE;
 
-    if (!is_free(&filter_merge_usage, files->item[0]))
+    if (!filter_is_free(&filter_merge_usage, files->item[0]))
         return EXIT_CANNOT;
     if (!filter_file_open(&into, filter_merge_usage.name, files->item[1], false,
                           &code))
@@ -460,8 +460,8 @@ static const char *const keys_words[][2] = {
     [CHECKPOINT_KEYS_OTHER] = {"other", "not canonical URLs, or not all"},
 };
 
-static void print_json(const struct filter_file *f,
-                       const struct filter_stats *s)
+static void filter_print_json(const struct filter_file *f,
+                              const struct filter_stats *s)
 {
     json_t *o = json_pack(
         "{s:s, s:I, s:o, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, "
@@ -482,8 +482,8 @@ static void print_json(const struct filter_file *f,
     json_decref(o);
 }
 
-static void print_text(const struct filter_file *f,
-                       const struct filter_stats *s)
+static void filter_print_text(const struct filter_file *f,
+                              const struct filter_stats *s)
 {
     struct buf b;
 
@@ -546,7 +546,7 @@ int filter_info_command(int argc, char **argv)
     } else if (filter_file_open(&f, filter_info_usage.name, operands.item[0],
                                 false, &code)) {
         filter_stats(f.filter, &s);
-        (set.json ? print_json : print_text)(&f, &s);
+        (set.json ? filter_print_json : filter_print_text)(&f, &s);
         code = filter_file_verdict(&f);
         filter_file_close(&f);
     }

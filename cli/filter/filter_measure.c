@@ -413,8 +413,8 @@ static const struct plot panels[PANELS] = {
              .y_log = true},
 };
 
-static struct plot_line line_of(const struct curves *c, enum panel which,
-                                unsigned hue)
+static struct plot_line bench_line_of(const struct curves *c, enum panel which,
+                                      unsigned hue)
 {
     const struct plot_point *at[PANELS] = {c->rate, c->check, c->bits, c->add};
 
@@ -433,7 +433,7 @@ static double draw_panel(struct buf *out, const struct curves *c, size_t count,
     struct plot p = panels[which];
 
     for (size_t i = 0; i < count; i++)
-        lines[i] = line_of(&c[i], which, (unsigned)i);
+        lines[i] = bench_line_of(&c[i], which, (unsigned)i);
     p.lines = lines;
     p.count = count;
     if (which == RATE)
@@ -553,7 +553,7 @@ static bool wanted(const struct option_list *kinds, const char *kind)
     return kinds->count == 0;
 }
 
-static void print_json(const struct filter_measured *m)
+static void bench_print_json(const struct filter_measured *m)
 {
     const struct filter_stats *s = &m->stats;
     json_t *o = json_pack(
@@ -613,7 +613,7 @@ static int bench_kind(const struct bench_settings *s, const char *name)
                 status_text(st));
         return EXIT_CANNOT;
     }
-    (s->json ? print_json : print_row)(&m);
+    (s->json ? bench_print_json : print_row)(&m);
     return m.false_negatives > 0 ? EXIT_DAMAGED : EXIT_DONE; /* never seen */
 }
 

@@ -119,8 +119,8 @@ static void overfill_rates(struct rates *r, uint64_t n, double fpr)
     }
 }
 
-static void print_json(const struct plan *plans, uint64_t n, double fpr,
-                       const struct rates *rates)
+static void predict_print_json(const struct plan *plans, uint64_t n, double fpr,
+                               const struct rates *rates)
 {
     json_t *kinds = json_array(), *over = json_array(), *o;
 
@@ -144,8 +144,8 @@ static void print_json(const struct plan *plans, uint64_t n, double fpr,
     json_decref(o);
 }
 
-static void print_text(const struct plan *plans, uint64_t n, double fpr,
-                       const struct rates *rates)
+static void predict_print_text(const struct plan *plans, uint64_t n, double fpr,
+                               const struct rates *rates)
 {
     struct buf b;
 
@@ -315,6 +315,6 @@ int filter_predict_command(int argc, char **argv)
     n = (uint64_t)s.capacity;
     make_plans(plans, n, s.fpr);
     overfill_rates(&rates, n, s.fpr);
-    (s.json ? print_json : print_text)(plans, n, s.fpr, &rates);
+    (s.json ? predict_print_json : predict_print_text)(plans, n, s.fpr, &rates);
     return EXIT_DONE;
 }

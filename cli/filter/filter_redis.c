@@ -124,8 +124,8 @@ void filter_redis_close(struct filter_redis *f)
     f->bloom = NULL;
 }
 
-static struct redis_keys keys_of(const struct filter_redis *f,
-                                 const struct filter_keys *keys)
+static struct redis_keys redis_keys_of(const struct filter_redis *f,
+                                       const struct filter_keys *keys)
 {
     if (f->by_text)
         return (struct redis_keys){.text = keys->text};
@@ -136,12 +136,13 @@ enum status filter_redis_add(struct filter_redis *f,
                              const struct filter_keys *keys, bool *fresh)
 {
     enum status st =
-        redis_bloom_add(f->bloom, keys_of(f, keys), keys->n, fresh);
+        redis_bloom_add(f->bloom, redis_keys_of(f, keys), keys->n, fresh);
 
     if (st == STATUS_NOT_FOUND) { /* its time is over? */
         st = redis_bloom_renew(f->bloom);
         if (st == STATUS_OK)
-            st = redis_bloom_add(f->bloom, keys_of(f, keys), keys->n, fresh);
+            st = redis_bloom_add(f->bloom, redis_keys_of(f, keys), keys->n,
+                                 fresh);
     }
     return st;
 }
@@ -154,12 +155,12 @@ enum status filter_redis_set_ttl(struct filter_redis *f, int64_t ttl_ms)
 enum status filter_redis_check(struct filter_redis *f,
                                const struct filter_keys *keys, bool *maybe)
 {
-    return redis_bloom_check(f->bloom, keys_of(f, keys), keys->n, maybe);
+    return redis_bloom_check(f->bloom, redis_keys_of(f, keys), keys->n, maybe);
 }
 
 /* ---- info ---- */
 
-static void print_json(const struct redis_bloom_info *i)
+static void redis_print_json(const struct redis_bloom_info *i)
 {
     json_t *o = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:b, s:b, s:b, s:b}",
@@ -184,7 +185,7 @@ static void print_json(const struct redis_bloom_info *i)
     json_decref(o);
 }
 
-static void print_text(const struct redis_bloom_info *i)
+static void redis_print_text(const struct redis_bloom_info *i)
 {
     struct buf b;
 
@@ -250,7 +251,7 @@ int filter_redis_info(const char *command, const char *url, bool json)
     if (st == STATUS_OK)
         st = redis_bloom_inspect(f.bloom, &info);
     if (st == STATUS_OK)
-        (json ? print_json : print_text)(&info);
+        (json ? redis_print_json : redis_print_text)(&info);
     else if (f.bloom != NULL)
         code = filter_redis_failed(&f, st);
     else
@@ -310,18 +311,19 @@ struct refill {
     enum status st;
 };
 
-static void refill(void *ctx, const struct filter_keys *keys)
+static void redis_refill(void *ctx, const struct filter_keys *keys)
 {
     struct refill *r = ctx;
 
     r->given += keys->n;
     if (r->st == STATUS_OK)
-        r->st = redis_bloom_refill(r->f.bloom, keys_of(&r->f, keys), keys->n);
+        r->st =
+            redis_bloom_refill(r->f.bloom, redis_keys_of(&r->f, keys), keys->n);
 }
 
 /* A source that failed must not empty a filter, after which every key would be
  * new. */
-static enum status replace(struct refill *r, bool allow_smaller)
+static enum status redis_replace(struct refill *r, bool allow_smaller)
 {
     struct redis_bloom_info now;
     enum status st = STATUS_REFUSED;
@@ -372,7 +374,7 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
                                  "how old its keys are: make another");
         st = STATUS_OK;
     } else if (st == STATUS_OK) {
-        st = filter_keys_each(&form, &r.f.key, refill, &r, &report);
+        st = filter_keys_each(&form, &r.f.key, redis_refill, &r, &report);
         if (st == STATUS_OK && report.refused > 0)
             st = refuse_list(&report);
         if (st != STATUS_OK) {
@@ -385,7 +387,7 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
             (void)!redis_bloom_abort(r.f.bloom);
             st = STATUS_OK;
         } else {
-            st = r.st == STATUS_OK ? replace(&r, s->allow_smaller) : r.st;
+            st = r.st == STATUS_OK ? redis_replace(&r, s->allow_smaller) : r.st;
         }
     }
     if (st == STATUS_REFUSED)
@@ -444,7 +446,7 @@ const struct usage filter_drop_usage = {
 };
 
 /* Works for a crawl's filter too, since it needs no keys. */
-static int drop(const char *url)
+static int redis_drop(const char *url)
 {
     struct redis_bloom_options o = {.mode = REDIS_BLOOM_LEFT};
     struct filter_redis f = {.command = filter_drop_usage.name};
@@ -476,7 +478,7 @@ int filter_drop_command(int argc, char **argv)
                             &code))
         return code;
     code = redis_address_is_url(operands.item[0])
-               ? drop(operands.item[0])
+               ? redis_drop(operands.item[0])
                : not_redis(&filter_drop_usage, operands.item[0]);
     option_list_free(&operands);
     return code;

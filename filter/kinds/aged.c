@@ -319,7 +319,7 @@ static struct generation *generation_of(struct aged *a, uint64_t *i,
     return NULL;
 }
 
-static void put_number(struct buf *to, uint64_t v)
+static void aged_put_number(struct buf *to, uint64_t v)
 {
     for (int i = 0; i < 8; i++)
         buf_add_char(to, (char)(v >> (8 * i) & 255));
@@ -337,8 +337,8 @@ static enum status aged_get_unit(struct filter *f, uint64_t i, struct buf *to,
         return STATUS_OK; /* an empty head stays lost */
     inner_shape(g->filter, shape);
     for (int k = 0; k < FILTER_SHAPE; k++)
-        put_number(to, shape[k]);
-    put_number(to, g->last);
+        aged_put_number(to, shape[k]);
+    aged_put_number(to, g->last);
     return STATUS_OK;
 }
 

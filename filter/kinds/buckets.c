@@ -288,8 +288,8 @@ static uint64_t home(const struct copies *c, uint64_t bucket, uint32_t print)
 }
 
 /* The slot of that fingerprint, or the empty one where it would be. */
-static struct copies_entry *find(const struct copies *c, uint64_t bucket,
-                                 uint32_t print)
+static struct copies_entry *copies_find(const struct copies *c, uint64_t bucket,
+                                        uint32_t print)
 {
     uint64_t i = home(c, bucket, print);
 
@@ -299,7 +299,7 @@ static struct copies_entry *find(const struct copies *c, uint64_t bucket,
     return &c->at[i];
 }
 
-static bool make_room(struct copies *c)
+static bool copies_make_room(struct copies *c)
 {
     struct copies more = *c;
 
@@ -311,7 +311,7 @@ static bool make_room(struct copies *c)
         return false;
     for (uint64_t i = 0; i < c->room; i++)
         if (c->at[i].print != 0)
-            *find(&more, c->at[i].bucket, c->at[i].print) = c->at[i];
+            *copies_find(&more, c->at[i].bucket, c->at[i].print) = c->at[i];
     free(c->at);
     *c = more;
     return true;
@@ -320,12 +320,13 @@ static bool make_room(struct copies *c)
 bool copies_add(struct copies *c, const struct bucket_place *p, uint32_t n,
                 uint64_t most)
 {
-    struct copies_entry *e = c->room > 0 ? find(c, lower(p), p->print) : NULL;
+    struct copies_entry *e =
+        c->room > 0 ? copies_find(c, lower(p), p->print) : NULL;
 
     if (e == NULL || e->print == 0) {
-        if (c->count >= most || !make_room(c))
+        if (c->count >= most || !copies_make_room(c))
             return false;
-        e = find(c, lower(p), p->print);
+        e = copies_find(c, lower(p), p->print);
         *e = (struct copies_entry){lower(p), p->print, 0};
         c->count++;
     }
@@ -354,7 +355,8 @@ static void shift_back(struct copies *c, uint64_t i)
 
 bool copies_take(struct copies *c, const struct bucket_place *p)
 {
-    struct copies_entry *e = c->room > 0 ? find(c, lower(p), p->print) : NULL;
+    struct copies_entry *e =
+        c->room > 0 ? copies_find(c, lower(p), p->print) : NULL;
 
     if (e == NULL || e->print == 0)
         return false;
@@ -368,7 +370,7 @@ bool copies_take(struct copies *c, const struct bucket_place *p)
 bool copies_stick(const struct copies *c, const struct bucket_place *p)
 {
     const struct copies_entry *e =
-        c->stuck > 0 ? find(c, lower(p), p->print) : NULL;
+        c->stuck > 0 ? copies_find(c, lower(p), p->print) : NULL;
 
     return e != NULL && e->print != 0 && e->more == COPIES_STUCK;
 }

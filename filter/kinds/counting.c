@@ -55,8 +55,8 @@ static void counting_free(struct filter *f)
 
 /* `keep`: it stores its keys; `whole`: its key store is complete while empty.
  * NULL: no memory. */
-static struct counting *new_empty(const struct filter_options *o, bool keep,
-                                  bool whole)
+static struct counting *counting_new_empty(const struct filter_options *o,
+                                           bool keep, bool whole)
 {
     struct counting *c = try_calloc(1, sizeof *c);
 
@@ -90,7 +90,8 @@ static enum status counting_make(struct filter **out,
                                  const struct filter_options *o)
 {
     struct counting *c =
-        new_empty(o, o->source.keys_of == NULL && !o->keep_nothing, true);
+        counting_new_empty(o, o->source.keys_of == NULL && !o->keep_nothing,
+                           true);
     enum status st;
 
     if (c == NULL)
@@ -142,7 +143,7 @@ static inline __attribute__((always_inline)) bool walk_k(
     return all;
 }
 
-static bool ask(const struct counting *c, uint64_t *at, uint64_t key)
+static bool counting_ask(const struct counting *c, uint64_t *at, uint64_t key)
 {
     return c->layer.k == 8 ? walk_k(8, at, key, ASK, NULL)
                            : walk_k(c->layer.k, at, key, ASK, NULL);
@@ -170,7 +171,7 @@ static bool add_one(struct counting *c, uint64_t *at, uint64_t key)
         __atomic_store_n(&c->count, c->count + 1, __ATOMIC_RELAXED);
         return !count_up(c, at, key);
     }
-    known = ask(c, at, key);
+    known = counting_ask(c, at, key);
     if (known && key_store_has(c->key_store, key))
         return false;
     key_store_add(c->key_store, key, true);
@@ -213,7 +214,7 @@ static void counting_check(const struct filter *f, const uint64_t *keys,
 
         layer_place(&c->layer, keys + i, w, at);
         for (size_t j = 0; j < w; j++)
-            maybe[i + j] = ask(c, at[j], keys[i + j]);
+            maybe[i + j] = counting_ask(c, at[j], keys[i + j]);
     }
 }
 
@@ -223,7 +224,7 @@ static bool remove_one(struct counting *c, uint64_t key)
 
     layer_place(&c->layer, &key, 1, &at);
     if (c->key_store != NULL ? !key_store_remove(c->key_store, key)
-                             : !ask(c, at, key))
+                             : !counting_ask(c, at, key))
         return false; /* it was never added: nothing may be taken out */
     count_down(c, at, key);
     if (c->count > 0)
@@ -357,7 +358,7 @@ static enum status counting_make_shaped(struct filter **out,
 
     if (shape[3] > 1)
         return STATUS_FORMAT;
-    c = new_empty(o, kept && o->source.keys_of == NULL, false);
+    c = counting_new_empty(o, kept && o->source.keys_of == NULL, false);
     if (c == NULL)
         return STATUS_NOMEM;
     st = layer_init_shaped(&c->layer, shape[0], shape[1], o->fpr, CELLS, most);
@@ -394,7 +395,7 @@ struct mending {
     uint64_t low, high;
 };
 
-static void mend_visit(void *to, const uint64_t *keys, size_t n)
+static void counting_mend_visit(void *to, const uint64_t *keys, size_t n)
 {
     struct mending *m = to;
 
@@ -418,7 +419,8 @@ static enum status counting_mend_unit(struct filter *f, uint64_t i)
         return STATUS_NOT_FOUND; /* its keys answer, but cannot be removed */
     layer_unit_range(&c->layer, i, &m.low, &m.high);
     if (s->keys_of != NULL &&
-        s->keys_of(s->ctx, m.low, m.high, mend_visit, &m) == STATUS_OK) {
+        s->keys_of(s->ctx, m.low, m.high, counting_mend_visit, &m) ==
+            STATUS_OK) {
         c->rebuilds++;
         return STATUS_OK;
     }

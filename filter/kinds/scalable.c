@@ -364,7 +364,7 @@ static enum status scalable_new_empty(struct scalable **out,
     return STATUS_OK;
 }
 
-static enum status take_all(struct scalable *c, double keys)
+static enum status scalable_take_all(struct scalable *c, double keys)
 {
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
         struct slab_run run;
@@ -390,7 +390,7 @@ static enum status scalable_make(struct filter **out,
 
     if (st != STATUS_OK)
         return st;
-    while ((st = take_all(c, keys)) == STATUS_LIMIT && keys >= 1) {
+    while ((st = scalable_take_all(c, keys)) == STATUS_LIMIT && keys >= 1) {
         slab_fini(&c->slab);
         slab_init(&c->slab, o->most_bytes / BLOCK_BYTES);
         keys *= 0.9;
@@ -406,8 +406,8 @@ static enum status scalable_make(struct filter **out,
 
 /* ---- adding and asking ---- */
 
-static void place(const struct scalable *c, const uint64_t *keys, size_t n,
-                  uint64_t **at)
+static void scalable_place(const struct scalable *c, const uint64_t *keys,
+                           size_t n, uint64_t **at)
 {
     for (size_t i = 0; i < n; i++) {
         at[i] = scalable_block(&c->runs[scalable_segment(keys[i])], keys[i]);
@@ -416,10 +416,11 @@ static void place(const struct scalable *c, const uint64_t *keys, size_t n,
 }
 
 /* Apply block_set or block_test to a window. Segments rarely differ in k. */
-static void mark(const struct scalable *c, uint64_t *const *at,
-                 const uint64_t *keys, size_t n, bool *out,
-                 void (*what)(unsigned k, uint64_t *const *at,
-                              const uint64_t *keys, size_t n, bool *out))
+static void scalable_mark(const struct scalable *c, uint64_t *const *at,
+                          const uint64_t *keys, size_t n, bool *out,
+                          void (*what)(unsigned k, uint64_t *const *at,
+                                       const uint64_t *keys, size_t n,
+                                       bool *out))
 {
     if (c->thin == 0) {
         what(c->k, at, keys, n, out);
@@ -429,8 +430,8 @@ static void mark(const struct scalable *c, uint64_t *const *at,
         what(c->k_of[scalable_segment(keys[i])], at + i, keys + i, 1, out + i);
 }
 
-static void keep(struct scalable *c, const uint64_t *keys, const bool *new,
-                 size_t n)
+static void scalable_keep(struct scalable *c, const uint64_t *keys,
+                          const bool *new, size_t n)
 {
     pthread_mutex_lock(&c->moving);
     for (size_t i = 0; i < n; i++)
@@ -465,10 +466,10 @@ static enum status scalable_add(struct filter *f, const uint64_t *keys,
         size_t w = block_window(n - i);
         bool *new = fresh != NULL ? fresh + i : own;
 
-        place(c, keys + i, w, at);
-        mark(c, at, keys + i, w, new, block_set);
+        scalable_place(c, keys + i, w, at);
+        scalable_mark(c, at, keys + i, w, new, block_set);
         if (c->key_store != NULL)
-            keep(c, keys + i, new, w);
+            scalable_keep(c, keys + i, new, w);
         if (!count_fresh(c, keys + i, new, w))
             continue;
         for (size_t j = i; j < i + w; j++) {
@@ -493,8 +494,8 @@ static void scalable_check(const struct filter *f, const uint64_t *keys,
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
         size_t w = block_window(n - i);
 
-        place(c, keys + i, w, at);
-        mark(c, at, keys + i, w, maybe + i, block_test);
+        scalable_place(c, keys + i, w, at);
+        scalable_mark(c, at, keys + i, w, maybe + i, block_test);
     }
 }
 

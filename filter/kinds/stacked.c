@@ -78,7 +78,7 @@ static enum status add_layer(struct stacked *t)
     return STATUS_OK;
 }
 
-static struct stacked *new_empty(const struct filter_options *o)
+static struct stacked *stacked_new_empty(const struct filter_options *o)
 {
     struct stacked *t = try_calloc(1, sizeof *t);
 
@@ -92,7 +92,7 @@ static struct stacked *new_empty(const struct filter_options *o)
 static enum status stacked_make(struct filter **out,
                                 const struct filter_options *o)
 {
-    struct stacked *t = new_empty(o);
+    struct stacked *t = stacked_new_empty(o);
     enum status st;
 
     if (t == NULL)
@@ -110,8 +110,8 @@ static enum status stacked_make(struct filter **out,
 
 /* Fill maybe[] for up to BLOCK_WINDOW keys from layer `layers` - 1 down to
  * layer 0. */
-static void ask(const struct stacked *t, uint32_t layers, const uint64_t *keys,
-                size_t n, bool *maybe)
+static void stacked_ask(const struct stacked *t, uint32_t layers,
+                        const uint64_t *keys, size_t n, bool *maybe)
 {
     uint64_t left[BLOCK_WINDOW], *at[BLOCK_WINDOW];
     uint8_t place[BLOCK_WINDOW];
@@ -146,7 +146,7 @@ static void stacked_check(const struct filter *f, const uint64_t *keys,
     const struct stacked *t = (const struct stacked *)f;
 
     for (size_t i = 0; i < n; i += BLOCK_WINDOW)
-        ask(t, t->nlayers, keys + i, block_window(n - i), maybe + i);
+        stacked_ask(t, t->nlayers, keys + i, block_window(n - i), maybe + i);
 }
 
 /* Add one window: a key that an older layer calls "maybe" counts as present;
@@ -160,7 +160,7 @@ static void add_window(struct stacked *t, const uint64_t *keys, size_t n,
     bool new[BLOCK_WINDOW];
     size_t m = 0;
 
-    ask(t, newest, keys, n, fresh);
+    stacked_ask(t, newest, keys, n, fresh);
     for (size_t i = 0; i < n; i++)
         if (!fresh[i])
             left[m++] = keys[i];
@@ -356,7 +356,7 @@ static enum status stacked_make_shaped(struct filter **out,
 
     if (shape[0] < 1 || shape[0] > MOST_LAYERS)
         return STATUS_FORMAT;
-    t = new_empty(o);
+    t = stacked_new_empty(o);
     if (t == NULL)
         return STATUS_NOMEM;
     st = add_shaped(t, (uint32_t)shape[0], shape[1], most);
@@ -389,7 +389,7 @@ struct mending {
 };
 
 /* Keys that no layer knows were in the damaged unit; put them there again. */
-static void mend_visit(void *to, const uint64_t *keys, size_t n)
+static void stacked_mend_visit(void *to, const uint64_t *keys, size_t n)
 {
     struct mending *m = to;
 
@@ -399,7 +399,7 @@ static void mend_visit(void *to, const uint64_t *keys, size_t n)
 
         if (keys[i] < m->low || keys[i] > m->high)
             continue;
-        ask(m->filter, m->filter->nlayers, keys + i, 1, &maybe);
+        stacked_ask(m->filter, m->filter->nlayers, keys + i, 1, &maybe);
         if (maybe)
             continue;
         layer_place(m->layer, keys + i, 1, &at);
@@ -415,8 +415,8 @@ static enum status stacked_mend_unit(struct filter *f, uint64_t i)
 
     m.layer = &t->layers[layer_of_unit(t, &i)];
     layer_unit_range(m.layer, i, &m.low, &m.high);
-    if (s->keys_of != NULL &&
-        s->keys_of(s->ctx, m.low, m.high, mend_visit, &m) == STATUS_OK) {
+    if (s->keys_of != NULL && s->keys_of(s->ctx, m.low, m.high,
+                                         stacked_mend_visit, &m) == STATUS_OK) {
         t->rebuilds++;
         return STATUS_OK;
     }

@@ -186,7 +186,7 @@ static enum status put_missed(struct redis_filter *r)
 }
 
 /* To a crawl "new" means that its exact set need not be asked. */
-static enum status start(struct redis_filter *r, struct buf *error)
+static enum status redis_filter_start(struct redis_filter *r, struct buf *error)
 {
     enum status st = redis_bloom_start(r->bloom, error);
     struct redis_bloom_info i;
@@ -211,7 +211,7 @@ static enum status reach(struct redis_filter *r)
     if (st == STATUS_OK || st == STATUS_CLOSED)
         return st;
     fill_all(r);
-    return start(r, NULL);
+    return redis_filter_start(r, NULL);
 }
 
 /* Try once to become whole again, if it is time for a try. */
@@ -252,8 +252,8 @@ static void redis_free(struct filter *f)
     free(r);
 }
 
-static enum status place_of(const struct filter_options *o,
-                            struct redis_place *p)
+static enum status redis_filter_place_of(const struct filter_options *o,
+                                         struct redis_place *p)
 {
     struct buf error;
     enum status st = STATUS_ARG;
@@ -271,13 +271,13 @@ static enum status place_of(const struct filter_options *o,
 
 /* A server out of reach does not prevent starting if a source can give the keys
  * later. */
-static enum status begin(struct redis_filter *r)
+static enum status redis_filter_begin(struct redis_filter *r)
 {
     struct buf error;
     enum status st;
 
     buf_init(&error, 2048);
-    st = start(r, &error);
+    st = redis_filter_start(r, &error);
     if (st == STATUS_CLOSED && r->base.opt.source.keys_of != NULL) {
         fall_behind(r, st);
         st = STATUS_OK;
@@ -298,7 +298,7 @@ static enum status redis_make(struct filter **out,
                                      .expect = o->expect,
                                      .fpr = o->fpr};
     struct redis_filter *r;
-    enum status st = place_of(o, &place);
+    enum status st = redis_filter_place_of(o, &place);
 
     if (st != STATUS_OK)
         return st;
@@ -311,7 +311,7 @@ static enum status redis_make(struct filter **out,
         fill_all(r); /* unless redis_filter_trust() succeeds */
     else
         r->filled = PARTS;
-    st = begin(r);
+    st = redis_filter_begin(r);
     if (st != STATUS_OK) {
         redis_free(&r->base);
         return st;

@@ -251,7 +251,7 @@ static uint64_t mix2(uint64_t k)
     return rotate(k * C2, 33) * C1;
 }
 
-static uint64_t finish(uint64_t x)
+static uint64_t murmur3_finish(uint64_t x)
 {
     x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
     x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
@@ -278,8 +278,8 @@ struct murmur3 murmur3_of(struct bytes b, uint32_t seed)
     h2 ^= b.len;
     h1 += h2;
     h2 += h1;
-    h1 = finish(h1);
-    h2 = finish(h2);
+    h1 = murmur3_finish(h1);
+    h2 = murmur3_finish(h2);
     h1 += h2;
     h2 += h1;
     return (struct murmur3){h1, h2};

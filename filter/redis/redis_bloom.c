@@ -216,7 +216,7 @@ enum status redis_call(struct redis_bloom *b, const struct redis_script *s,
  * the server's other clients. */
 #define PIECE (1024 * 1024)
 
-static enum status grow(struct redis_bloom *b, uint64_t octets)
+static enum status batch_grow(struct redis_bloom *b, uint64_t octets)
 {
     enum status st = STATUS_OK;
 
@@ -255,7 +255,7 @@ enum status redis_step_with_room(struct redis_bloom *b,
     enum status st = redis_step(b, s, nkeys, args, nargs);
 
     for (int i = 0; st == STATUS_LIMIT && i < REDIS_TRIES; i++) {
-        st = grow(b, (bits + 7) / 8);
+        st = batch_grow(b, (bits + 7) / 8);
         if (st == STATUS_OK)
             st = redis_step(b, s, nkeys, args, nargs);
     }
@@ -336,7 +336,7 @@ uint64_t redis_bloom_restarts(const struct redis_bloom *b)
     return b->restarts;
 }
 
-static bool is_over(const struct redis_record *m, uint64_t last)
+static bool batch_is_over(const struct redis_record *m, uint64_t last)
 {
     return m->generations > 0 && last + m->ttl_ms <= (uint64_t)clock_wall_ms();
 }
@@ -344,11 +344,12 @@ static bool is_over(const struct redis_record *m, uint64_t last)
 /* Keys and rate of all generations that still count. */
 static double redis_rate_now(const struct redis_record *m)
 {
-    double wrong =
-        is_over(m, m->last) ? 0 : redis_geometry_rate_now(&m->now, m->set);
+    double wrong = batch_is_over(m, m->last)
+                       ? 0
+                       : redis_geometry_rate_now(&m->now, m->set);
 
     for (unsigned i = 0; i < m->olds; i++)
-        if (!is_over(m, m->old[i].last))
+        if (!batch_is_over(m, m->old[i].last))
             wrong +=
                 (1 - wrong) * redis_geometry_rate_now(&m->now, m->old[i].set);
     return wrong;
@@ -364,10 +365,10 @@ bool redis_bloom_is_overfull(const struct redis_bloom *b)
 
 static uint64_t redis_count_now(const struct redis_record *m)
 {
-    uint64_t sum = is_over(m, m->last) ? 0 : m->count;
+    uint64_t sum = batch_is_over(m, m->last) ? 0 : m->count;
 
     for (unsigned i = 0; i < m->olds; i++)
-        if (!is_over(m, m->old[i].last))
+        if (!batch_is_over(m, m->old[i].last))
             sum += m->old[i].count;
     return sum;
 }
@@ -478,8 +479,8 @@ struct call {
     char k[12], k_next[12];
 };
 
-static void prepare(struct redis_bloom *b, const struct run *r,
-                    const struct chunk *c, struct call *to)
+static void batch_prepare(struct redis_bloom *b, const struct run *r,
+                          const struct chunk *c, struct call *to)
 {
     const struct redis_record *m = &b->record;
 
@@ -595,7 +596,7 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
         if (st == STATUS_CLOSED)
             return st;
         if (st == STATUS_OK) {
-            prepare(b, r, c, &call);
+            batch_prepare(b, r, c, &call);
             st =
                 redis_connection_run(b->link, call.script, call.keys,
                                      call.nkeys, call.args, call.nargs, &reply);
@@ -618,7 +619,7 @@ static enum status run_window(struct redis_bloom *b, const struct run *r,
     if (st != STATUS_OK && st != STATUS_AGAIN)
         return st;
     for (size_t i = 0; n > 1 && st == STATUS_OK && i < n; i++) {
-        prepare(b, r, &chunks[i], &call);
+        batch_prepare(b, r, &chunks[i], &call);
         chunks[i].sent =
             redis_connection_send(b->link, call.script, call.keys, call.nkeys,
                                   call.args, call.nargs) == STATUS_OK;

@@ -138,7 +138,7 @@ bool redis_connection_is_logged(const struct redis_connection *l)
 
 /* Let the connection do its work until something comes, at most until
  * `deadline`. */
-static enum status work(struct redis_connection *l, int64_t deadline)
+static enum status connection_work(struct redis_connection *l, int64_t deadline)
 {
     struct pollfd p = {.fd = redis_link_fd(l->link),
                        .events = redis_link_events(l->link)};
@@ -167,7 +167,7 @@ static enum status read_answer(struct redis_connection *l, redisReply **out)
     enum status st = redis_link_next(l->link, out), end = STATUS_OK;
 
     while (st == STATUS_AGAIN && end == STATUS_OK) {
-        end = work(l, deadline);
+        end = connection_work(l, deadline);
         if (l->link == NULL)
             return end;
         st = redis_link_next(l->link, out);
@@ -178,7 +178,8 @@ static enum status read_answer(struct redis_connection *l, redisReply **out)
 }
 
 /* Go to the node that a redirection names. STATUS_AGAIN: repeat the call. */
-static enum status follow(struct redis_connection *l, struct bytes text)
+static enum status connection_follow(struct redis_connection *l,
+                                     struct bytes text)
 {
     struct redis_spot spot;
     bool ask;
@@ -209,7 +210,7 @@ static enum status receive(struct redis_connection *l, redisReply **out)
     st = redis_error_status(text);
     redis_error_keep(text, l->error, sizeof l->error);
     if (st == STATUS_NOT_FOUND)
-        st = follow(l, text);
+        st = connection_follow(l, text);
     else if (bytes_starts_with(text, "CROSSSLOT"))
         snprintf(l->error, sizeof l->error,
                  "in a Redis Cluster the keys of a filter are together only if "
@@ -239,7 +240,7 @@ static enum status connect_once(struct redis_connection *l)
 
     l->link = redis_link_new(&l->place.at);
     while (st == STATUS_OK && !redis_link_is_ready(l->link)) {
-        st = work(l, deadline);
+        st = connection_work(l, deadline);
         if (l->link == NULL)
             return st;
     }
@@ -284,8 +285,8 @@ enum status redis_connection_ready(struct redis_connection *l)
 
 /* ---- scripts ---- */
 
-static enum status load(struct redis_connection *l,
-                        const struct redis_script *s)
+static enum status connection_load(struct redis_connection *l,
+                                   const struct redis_script *s)
 {
     const struct bytes words[3] = {bytes_of_str("SCRIPT"), bytes_of_str("LOAD"),
                                    bytes_of_str(s->text)};
@@ -304,10 +305,10 @@ static enum status load(struct redis_connection *l,
     return st;
 }
 
-static enum status append(struct redis_connection *l,
-                          const struct redis_script *s,
-                          const struct bytes *keys, size_t nkeys,
-                          const struct bytes *args, size_t nargs)
+static enum status connection_append(struct redis_connection *l,
+                                     const struct redis_script *s,
+                                     const struct bytes *keys, size_t nkeys,
+                                     const struct bytes *args, size_t nargs)
 {
     struct bytes words[ARGS_MOST] = {bytes_of_str("EVALSHA"),
                                      bytes_of(l->sha[s->number], SHA_SIZE)};
@@ -343,7 +344,7 @@ enum status redis_connection_send(struct redis_connection *l,
     if (st == STATUS_OK && (l->sha[s->number][0] == '\0' || l->asking))
         return STATUS_AGAIN; /* not loaded yet: run it alone first */
     if (st == STATUS_OK)
-        st = append(l, s, keys, nkeys, args, nargs);
+        st = connection_append(l, s, keys, nkeys, args, nargs);
     return st == STATUS_OK ? flush_out(l) : st;
 }
 
@@ -382,11 +383,11 @@ enum status redis_connection_run(struct redis_connection *l,
     for (int i = 0; st == STATUS_AGAIN && i < 3; i++) {
         st = redis_connection_ready(l);
         if (st == STATUS_OK && l->sha[s->number][0] == '\0')
-            st = load(l, s);
+            st = connection_load(l, s);
         if (st == STATUS_OK && l->asking)
             st = say_asking(l);
         if (st == STATUS_OK)
-            st = append(l, s, keys, nkeys, args, nargs);
+            st = connection_append(l, s, keys, nkeys, args, nargs);
         if (st == STATUS_OK)
             st = receive(l, out);
         if (st == STATUS_AGAIN)

@@ -499,7 +499,7 @@ void redis_link_send(struct redis_link *l, const struct bytes *words, size_t n)
     redis_command_write(redis_stream_out(l->stream), words, n);
 }
 
-static enum status failed(struct redis_link *l, const char *why)
+static enum status link_failed(struct redis_link *l, const char *why)
 {
     redis_error_keep(bytes_of_str(why), l->error, sizeof l->error);
     return STATUS_CLOSED;
@@ -510,8 +510,9 @@ enum status redis_link_next(struct redis_link *l, redisReply **out)
     enum status st = redis_reader_next(&l->reader, out);
 
     if (st == STATUS_FORMAT)
-        return failed(l, "the server's answer is not in its protocol, or too "
-                         "long");
+        return link_failed(l,
+                           "the server's answer is not in its protocol, or too "
+                           "long");
     return st;
 }
 
@@ -522,9 +523,9 @@ static enum status take_info(struct redis_link *l, const redisReply *r)
     if (r->type == REDIS_REPLY_STRING)
         redis_info_read(&l->info, bytes_of(r->str, (size_t)r->len));
     if (l->info.run_id[0] == '\0')
-        return failed(l, "the server does not say its run_id in INFO");
+        return link_failed(l, "the server does not say its run_id in INFO");
     if (l->info.loading) /* while loading, it answers INFO and nothing else */
-        return failed(l, "the server is loading its data");
+        return link_failed(l, "the server is loading its data");
     return STATUS_OK;
 }
 
@@ -576,7 +577,7 @@ enum status redis_link_turn(struct redis_link *l)
     if (st != STATUS_OK && st != STATUS_AGAIN)
         return st; /* its own words say more than the end of the connection */
     if (stream != STATUS_OK)
-        return failed(l, redis_stream_error(l->stream));
+        return link_failed(l, redis_stream_error(l->stream));
     return STATUS_OK;
 }
 

@@ -149,7 +149,7 @@ static enum status open_left(struct redis_bloom *b)
                : st;
 }
 
-static enum status open_there(struct redis_bloom *b, struct buf *error)
+static enum status redis_open_there(struct redis_bloom *b, struct buf *error)
 {
     struct redis_tries t = redis_tries_begin(b);
     enum status st;
@@ -246,7 +246,7 @@ enum status redis_bloom_start(struct redis_bloom *b, struct buf *error)
     enum status st = STATUS_OK;
 
     if (b->mode <= REDIS_BLOOM_LEFT) {
-        st = open_there(b, error);
+        st = redis_open_there(b, error);
     } else {
         st = fit(b, &g);
         if (st == STATUS_OK)
@@ -313,7 +313,7 @@ void redis_bloom_why(const struct redis_bloom *b, enum status st,
 
 /* The value of `name` in a list of fields and values; empty if there is
  * none. */
-static struct bytes field(const redisReply *r, const char *name)
+static struct bytes redis_field(const redisReply *r, const char *name)
 {
     for (size_t i = 0; i + 1 < r->elements; i += 2) {
         const redisReply *f = r->element[i], *v = r->element[i + 1];
@@ -325,10 +325,10 @@ static struct bytes field(const redisReply *r, const char *name)
     return bytes_of("", 0);
 }
 
-static bool take_number(const redisReply *r, const char *name, uint64_t most,
-                        uint64_t *out)
+static bool redis_take_number(const redisReply *r, const char *name,
+                              uint64_t most, uint64_t *out)
 {
-    struct bytes b = field(r, name);
+    struct bytes b = redis_field(r, name);
     uint64_t n = 0;
 
     if (b.len == 0 || b.len > 19)
@@ -344,7 +344,7 @@ static bool take_number(const redisReply *r, const char *name, uint64_t most,
 
 static bool take_rate(const redisReply *r, const char *name, double *out)
 {
-    struct bytes b = field(r, name);
+    struct bytes b = redis_field(r, name);
     char text[32], *end;
 
     if (b.len == 0 || b.len >= sizeof text)
@@ -358,7 +358,7 @@ static bool take_rate(const redisReply *r, const char *name, double *out)
 static bool take_word(const redisReply *r, const char *name, size_t len,
                       char *out)
 {
-    struct bytes b = field(r, name);
+    struct bytes b = redis_field(r, name);
 
     if (b.len != len || memchr(b.at, '\0', len) != NULL)
         return false;
@@ -367,9 +367,9 @@ static bool take_word(const redisReply *r, const char *name, size_t len,
     return true;
 }
 
-static bool take_seed(const redisReply *r, struct redis_record *out)
+static bool redis_take_seed(const redisReply *r, struct redis_record *out)
 {
-    struct bytes b = field(r, "seed");
+    struct bytes b = redis_field(r, "seed");
 
     out->has_seed = b.len > 0;
     if (!out->has_seed)
@@ -382,8 +382,8 @@ static bool take_geometry(const redisReply *r, const char *bits, const char *k,
 {
     uint64_t n;
 
-    if (!take_number(r, bits, REDIS_MOST_BITS, &g->bits) ||
-        !take_number(r, k, REDIS_MOST_K, &n))
+    if (!redis_take_number(r, bits, REDIS_MOST_BITS, &g->bits) ||
+        !redis_take_number(r, k, REDIS_MOST_K, &n))
         return false;
     g->k = (unsigned)n;
     return redis_geometry_is_valid(g);
@@ -397,21 +397,21 @@ static bool take_old(const redisReply *r, unsigned i,
     snprintf(last, sizeof last, "last%u", i);
     snprintf(count, sizeof count, "count%u", i);
     snprintf(set, sizeof set, "set%u", i);
-    return take_number(r, last, INT64_MAX / 2, &out->last) &&
-           take_number(r, count, INT64_MAX / 8, &out->count) &&
-           take_number(r, set, m->now.bits, &out->set);
+    return redis_take_number(r, last, INT64_MAX / 2, &out->last) &&
+           redis_take_number(r, count, INT64_MAX / 8, &out->count) &&
+           redis_take_number(r, set, m->now.bits, &out->set);
 }
 
 static bool take_ages(const redisReply *r, struct redis_record *m)
 {
     uint64_t n, olds;
 
-    if (field(r, "ttl").len == 0)
+    if (redis_field(r, "ttl").len == 0)
         return true;
-    if (!take_number(r, "ttl", INT64_MAX / 2, &m->ttl_ms) ||
-        !take_number(r, "generations", FILTER_GENERATIONS_MOST, &n) ||
-        !take_number(r, "olds", n, &olds) ||
-        !take_number(r, "last", INT64_MAX / 2, &m->last))
+    if (!redis_take_number(r, "ttl", INT64_MAX / 2, &m->ttl_ms) ||
+        !redis_take_number(r, "generations", FILTER_GENERATIONS_MOST, &n) ||
+        !redis_take_number(r, "olds", n, &olds) ||
+        !redis_take_number(r, "last", INT64_MAX / 2, &m->last))
         return false;
     m->generations = (unsigned)n;
     for (m->olds = 0; m->olds < olds; m->olds++)
@@ -428,33 +428,33 @@ enum status redis_record_read(struct redis_record *out, const redisReply *r)
 
     if (r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
         return STATUS_FORMAT;
-    if (!take_number(r, "v", UINT64_MAX, &version))
+    if (!redis_take_number(r, "v", UINT64_MAX, &version))
         return STATUS_FORMAT;
     if (version != 1)
         return STATUS_VERSION;
-    layout = field(r, "layout");
-    hash = field(r, "hash");
+    layout = redis_field(r, "layout");
+    hash = redis_field(r, "hash");
     n.now.layout = bytes_is(layout, "plain") ? REDIS_PLAIN : REDIS_BLOCKED;
     if ((n.now.layout == REDIS_BLOCKED && !bytes_is(layout, "blocked")) ||
         !redis_hash_named(hash, &n.now.hash) ||
         !take_geometry(r, "bits", "k", &n.now) ||
-        !take_number(r, "bytes", REDIS_MOST_BITS, &bytes) ||
+        !redis_take_number(r, "bytes", REDIS_MOST_BITS, &bytes) ||
         bytes != (n.now.bits + 7) / 8 ||
         !take_word(r, "epoch", REDIS_TOKEN_SIZE - 1, n.epoch) ||
-        !take_number(r, "gen", INT64_MAX, &generation) ||
-        !take_number(r, "adds", INT64_MAX, &n.adds) ||
-        !take_number(r, "count", INT64_MAX, &n.count) ||
-        !take_number(r, "set", n.now.bits, &n.set) ||
-        !take_number(r, "expect", UINT64_C(1) << 40, &n.expect) ||
-        !take_rate(r, "fpr", &n.fpr) || !take_seed(r, &n))
+        !redis_take_number(r, "gen", INT64_MAX, &generation) ||
+        !redis_take_number(r, "adds", INT64_MAX, &n.adds) ||
+        !redis_take_number(r, "count", INT64_MAX, &n.count) ||
+        !redis_take_number(r, "set", n.now.bits, &n.set) ||
+        !redis_take_number(r, "expect", UINT64_C(1) << 40, &n.expect) ||
+        !take_rate(r, "fpr", &n.fpr) || !redis_take_seed(r, &n))
         return STATUS_FORMAT;
     (void)take_word(r, "built", REDIS_TOKEN_SIZE - 1, n.built);
-    memcpy(n.generation, field(r, "gen").at, field(r, "gen").len);
-    if (field(r, "next_token").len > 0) {
+    memcpy(n.generation, redis_field(r, "gen").at, redis_field(r, "gen").len);
+    if (redis_field(r, "next_token").len > 0) {
         n.next = n.now;
         if (!take_word(r, "next_token", REDIS_TOKEN_SIZE - 1, n.next_token) ||
             !take_geometry(r, "next_bits", "next_k", &n.next) ||
-            !take_number(r, "next_count", INT64_MAX, &n.next_count))
+            !redis_take_number(r, "next_count", INT64_MAX, &n.next_count))
             return STATUS_FORMAT;
     }
     if (!take_ages(r, &n))
@@ -537,8 +537,8 @@ enum status redis_bloom_refill(struct redis_bloom *b, struct redis_keys keys,
 }
 
 /* If the answer to a swap was lost, the repeated swap answers GONE. */
-static enum status end(struct redis_bloom *b, const struct redis_script *s,
-                       const char *allow)
+static enum status redis_end(struct redis_bloom *b,
+                             const struct redis_script *s, const char *allow)
 {
     struct bytes args[3] = {bytes_of_str(b->record.epoch),
                             bytes_of_str(b->token), bytes_of_str(allow)};
@@ -555,7 +555,8 @@ static enum status end(struct redis_bloom *b, const struct redis_script *s,
 
 enum status redis_bloom_swap(struct redis_bloom *b, bool allow_smaller)
 {
-    enum status st = end(b, &redis_script_swap, allow_smaller ? "1" : "0");
+    enum status st =
+        redis_end(b, &redis_script_swap, allow_smaller ? "1" : "0");
 
     if (st == STATUS_REFUSED) { /* with the counts of this moment */
         enum status read = redis_reload(b);
@@ -568,5 +569,5 @@ enum status redis_bloom_swap(struct redis_bloom *b, bool allow_smaller)
 
 enum status redis_bloom_abort(struct redis_bloom *b)
 {
-    return end(b, &redis_script_abort, "");
+    return redis_end(b, &redis_script_abort, "");
 }

@@ -191,7 +191,7 @@ static bool is_host(struct bytes host)
 }
 
 /* Read decimal digits at the start of *in, and skip them. */
-static bool take_number(struct bytes *in, uint32_t most, uint16_t *out)
+static bool reply_take_number(struct bytes *in, uint32_t most, uint16_t *out)
 {
     uint32_t n = 0;
     size_t i = 0;
@@ -215,7 +215,7 @@ enum status redis_redirect_read(struct bytes text, bool *ask,
     if (!*ask && !bytes_starts_with(text, "MOVED "))
         return STATUS_FORMAT;
     text = bytes_skip(text, *ask ? 4 : 6);
-    if (!take_number(&text, SLOTS - 1, &slot) || text.len == 0 ||
+    if (!reply_take_number(&text, SLOTS - 1, &slot) || text.len == 0 ||
         text.at[0] != ' ')
         return STATUS_FORMAT;
     text = bytes_skip(text, 1);
@@ -225,7 +225,7 @@ enum status redis_redirect_read(struct bytes text, bool *ask,
         return STATUS_FORMAT;
     out->host = bytes_of(text.at, colon - 1);
     text = bytes_skip(text, colon); /* an IPv6 address has colons, too */
-    if (!take_number(&text, 65535, &out->port) || text.len != 0 ||
+    if (!reply_take_number(&text, 65535, &out->port) || text.len != 0 ||
         out->port == 0 || !is_host(out->host))
         return STATUS_FORMAT;
     return STATUS_OK;

@@ -42,9 +42,10 @@ static uint64_t urls_of(const struct call_crawl *c)
 /* ---- one URL ---- */
 
 /* Builds `metadata` if the URL has some. */
-static struct url_view view_of(const struct call_crawl *c,
-                               const struct url_row *row, struct bytes via,
-                               struct buf *metadata)
+static struct url_view call_crawl_view_of(const struct call_crawl *c,
+                                          const struct url_row *row,
+                                          struct bytes via,
+                                          struct buf *metadata)
 {
     struct url_view v = {.url = row->url, .created_ms = row->found_at_ms};
     struct external_facts facts;
@@ -104,7 +105,7 @@ static enum status show_row(const struct call_crawl *c, uint64_t id,
         st = c->engine->ops->url(c->engine, row.via, &from, &via);
     if (st == STATUS_OK) {
         *facts = facts_of(c, &row);
-        v = view_of(c, &row, buf_bytes(&via), &metadata);
+        v = call_crawl_view_of(c, &row, buf_bytes(&via), &metadata);
         (void)visit(ctx, &v);
     }
     buf_fini(&text);
@@ -162,7 +163,7 @@ static void walk_one(void *ctx, const struct url_row *row)
         return;
     if (l->passed++ < l->skip || w->visit == NULL)
         return;
-    v = view_of(w->c, row, (struct bytes){NULL, 0}, &w->metadata);
+    v = call_crawl_view_of(w->c, row, (struct bytes){NULL, 0}, &w->metadata);
     w->enough = !w->visit(w->ctx, &v);
 }
 
@@ -329,7 +330,7 @@ static uint64_t call_crawl_each_queue(
 /* ---- leases ---- */
 
 /* FNV-1a (Fowler, Noll, Vo, 1991), folded to 16 bits. */
-static uint64_t tag_of(struct bytes name)
+static uint64_t call_crawl_tag_of(struct bytes name)
 {
     uint32_t h = 2166136261u;
 
@@ -345,10 +346,10 @@ bool call_crawl_is_lease(uint64_t lease)
 
 bool call_crawl_may_have(uint64_t lease, struct bytes name)
 {
-    return (lease & ~NUMBER_MASK) == tag_of(name);
+    return (lease & ~NUMBER_MASK) == call_crawl_tag_of(name);
 }
 
-static struct bytes name_of(const struct call_crawl *c)
+static struct bytes call_crawl_name_of(const struct call_crawl *c)
 {
     return bytes_of(c->name, c->name_len);
 }
@@ -379,15 +380,17 @@ static void show(struct showing *s, const struct external_url *u)
     const struct engine_lease *l = &u->lease;
 
     call_metadata_make(&s->metadata, l->depth, l->kind, via_of(s, l));
-    (void)s->visit(s->ctx, &(struct url_view){
-                               .crawl = name_of(s->c),
-                               .key = l->key,
-                               .url = l->url,
-                               .metadata = buf_bytes(&s->metadata),
-                               .due_ms = s->c->wall_ms,
-                               .created_ms = s->c->wall_ms,
-                               .lease = tag_of(name_of(s->c)) | u->number,
-                           });
+    (void)s->visit(s->ctx,
+                   &(struct url_view){
+                       .crawl = call_crawl_name_of(s->c),
+                       .key = l->key,
+                       .url = l->url,
+                       .metadata = buf_bytes(&s->metadata),
+                       .due_ms = s->c->wall_ms,
+                       .created_ms = s->c->wall_ms,
+                       .lease = call_crawl_tag_of(call_crawl_name_of(s->c)) |
+                                u->number,
+                   });
 }
 
 static enum status lease(void *of, struct url_ask *a, url_visit visit,
@@ -431,8 +434,9 @@ static uint16_t http_status_of(const struct bytes *metadata)
     return n;
 }
 
-static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
-                          int64_t due_ms, const struct bytes *metadata)
+static enum status call_crawl_settle(void *of, uint64_t lease_id,
+                                     enum url_settle how, int64_t due_ms,
+                                     const struct bytes *metadata)
 {
     struct call_crawl *c = of;
     uint64_t number = lease_id & NUMBER_MASK;
@@ -466,8 +470,8 @@ static int64_t moment(const struct call_crawl *c, int64_t ms)
     return c->now + (in < LONGEST_MS ? in : LONGEST_MS) * NS_PER_MS;
 }
 
-static enum status block(void *of, struct bytes crawl, struct bytes key,
-                         int64_t until_ms)
+static enum status call_crawl_block(void *of, struct bytes crawl,
+                                    struct bytes key, int64_t until_ms)
 {
     struct call_crawl *c = of;
 
@@ -477,8 +481,8 @@ static enum status block(void *of, struct bytes crawl, struct bytes key,
                                  moment(c, until_ms), c->now, c->wall_ms);
 }
 
-static enum status delay(void *of, struct bytes crawl, struct bytes key,
-                         int64_t delay_ms)
+static enum status call_crawl_delay(void *of, struct bytes crawl,
+                                    struct bytes key, int64_t delay_ms)
 {
     struct call_crawl *c = of;
 
@@ -491,8 +495,9 @@ static enum status delay(void *of, struct bytes crawl, struct bytes key,
 }
 
 /* Works in slices; the sum is complete when the last one is committed. */
-static enum status purge(void *of, struct bytes crawl, struct bytes key,
-                         int64_t before_ms, uint64_t *gone, bool *more)
+static enum status call_crawl_purge(void *of, struct bytes crawl,
+                                    struct bytes key, int64_t before_ms,
+                                    uint64_t *gone, bool *more)
 {
     struct call_crawl *c = of;
     enum status st = STATUS_OK;
@@ -512,25 +517,26 @@ static enum status purge(void *of, struct bytes crawl, struct bytes key,
     return st;
 }
 
-static enum status remove_queue(void *of, struct bytes crawl, struct bytes key,
-                                uint64_t *gone, bool *more)
+static enum status call_crawl_remove_queue(void *of, struct bytes crawl,
+                                           struct bytes key, uint64_t *gone,
+                                           bool *more)
 {
-    return purge(of, crawl, key, INT64_MAX, gone, more);
+    return call_crawl_purge(of, crawl, key, INT64_MAX, gone, more);
 }
 
 static const struct call_ops crawl_ops = {
     .put = call_crawl_put,
     .lease = lease,
-    .settle = settle,
+    .settle = call_crawl_settle,
     .find = call_crawl_find,
     .list = call_crawl_list,
     .count = call_crawl_count,
     .stats = call_crawl_stats,
     .each_queue = call_crawl_each_queue,
-    .remove_queue = remove_queue,
-    .purge = purge,
-    .block = block,
-    .delay = delay,
+    .remove_queue = call_crawl_remove_queue,
+    .purge = call_crawl_purge,
+    .block = call_crawl_block,
+    .delay = call_crawl_delay,
     .limit = call_crawl_limit,
 };
 
@@ -569,7 +575,7 @@ static void answer_stopped(struct frontier_call *call, struct bytes name,
 }
 
 /* Items put in earlier slices are durable and keep their acknowledgement. */
-static void fail(struct call_crawl *c, enum status st)
+static void call_crawl_fail(struct call_crawl *c, enum status st)
 {
     struct frontier_call *call = c->call;
 
@@ -595,9 +601,9 @@ static void done(struct crawl_task *t)
             return;
     }
     if (t->status == STATUS_CLOSED && !c->begun)
-        answer_stopped(call, name_of(c), &nothing);
+        answer_stopped(call, call_crawl_name_of(c), &nothing);
     else if (t->status != STATUS_OK)
-        fail(c, t->status);
+        call_crawl_fail(c, t->status);
     free(c);
     call->done(call); /* no longer ours */
 }

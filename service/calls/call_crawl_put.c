@@ -77,7 +77,7 @@ void call_metadata_make(struct buf *out, uint32_t depth, uint8_t kind,
     buf_grew(out, len);
 }
 
-static bool read_number(struct bytes text, uint32_t *out)
+static bool put_read_number(struct bytes text, uint32_t *out)
 {
     uint32_t n = 0;
 
@@ -105,7 +105,7 @@ static bool call_metadata_number(struct bytes metadata, const char *name,
 
         if (bytes_is(proto_bytes(e->key), name))
             return e->value != NULL && e->value->n_values > 0 &&
-                   read_number(proto_bytes(e->value->values[0]), out);
+                   put_read_number(proto_bytes(e->value->values[0]), out);
     }
     return false;
 }

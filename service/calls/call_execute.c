@@ -80,7 +80,7 @@ static enum status not_of_one(struct go *g)
     return STATUS_OK;
 }
 
-static bool add_url(void *ctx, const struct url_view *v)
+static bool execute_add_url(void *ctx, const struct url_view *v)
 {
     struct frontier_call *call = ctx;
 
@@ -98,7 +98,7 @@ static bool add_url(void *ctx, const struct url_view *v)
 
 /* ---- put ---- */
 
-static enum status put(struct go *g)
+static enum status execute_put(struct go *g)
 {
     const struct frontier_put *in = &g->call->in.put;
     struct call_batch batch = {NULL, 0, 0};
@@ -116,7 +116,7 @@ static enum status put(struct go *g)
 
 /* ---- get ---- */
 
-static enum status get(struct go *g)
+static enum status execute_get(struct go *g)
 {
     struct frontier_call *call = g->call;
     const struct frontier_get *in = &call->in.get;
@@ -147,7 +147,7 @@ static enum status get(struct go *g)
     call->urls = answer_room(call, ANSWER_PART_URLS, sizeof *call->urls);
     if (call->urls == NULL)
         return STATUS_OK;
-    st = g->ops->lease(g->of, &a, add_url, call, &call->more);
+    st = g->ops->lease(g->of, &a, execute_add_url, call, &call->more);
     call->cursor.turn = call->more ? (uint64_t)a.turn : 0;
     call->cursor.done = call->more ? a.queues : 0;
     call->cursor.queue = call->more ? a.queue : 0;
@@ -155,7 +155,7 @@ static enum status get(struct go *g)
     return st;
 }
 
-static enum status settle(struct go *g)
+static enum status execute_settle(struct go *g)
 {
     const struct frontier_settle *in = &g->call->in.settle;
     bool ack = in->how == URL_SETTLE_ACK;
@@ -175,7 +175,7 @@ static enum status url_status(struct go *g)
     return call->urls == NULL
                ? STATUS_OK
                : g->ops->find(g->of, g->crawl, g->key, call->in.url,
-                              &call->facts, add_url, call);
+                              &call->facts, execute_add_url, call);
 }
 
 /* The list, continued from the end of the slice before. */
@@ -217,7 +217,7 @@ static enum status list_urls(struct go *g)
         call->urls = answer_room(call, ANSWER_PART_URLS, sizeof *call->urls);
     if (call->urls == NULL)
         return STATUS_OK;
-    st = g->ops->list(g->of, &l, add_url, call, &more);
+    st = g->ops->list(g->of, &l, execute_add_url, call, &more);
     leave_cursor(call, &l, more);
     call->number = l.passed;
     call->more =
@@ -259,7 +259,7 @@ static enum status list_queues(struct go *g)
     return st;
 }
 
-static enum status stats(struct go *g)
+static enum status execute_stats(struct go *g)
 {
     g->call->counts = (struct url_counts){0};
     return g->ops->stats(g->of, g->crawl, g->key, &g->call->counts, &g->again);
@@ -314,7 +314,7 @@ static enum status delete_queue(struct go *g)
 }
 
 /* Removes URLs put before the current second minus `days` days. */
-static enum status purge(struct go *g)
+static enum status execute_purge(struct go *g)
 {
     int64_t before = g->now / 1000 * 1000 - (int64_t)g->call->in.days * DAY_MS;
 
@@ -342,7 +342,7 @@ static enum status block_queue(struct go *g)
         g->ops->block(g->of, g->crawl, g->key, wire_end_of_block(until)));
 }
 
-static enum status set_delay(struct go *g)
+static enum status execute_set_delay(struct go *g)
 {
     const struct frontier_setting *in = &g->call->in.setting;
     int64_t ms = wire_ms(in->value) + in->ms;
@@ -387,25 +387,25 @@ static enum status set_log_level(struct go *g)
 /* ---- all ---- */
 
 static enum status (*const verbs[FRONTIER_VERBS_])(struct go *g) = {
-    [FRONTIER_PUT] = put,
-    [FRONTIER_GET] = get,
+    [FRONTIER_PUT] = execute_put,
+    [FRONTIER_GET] = execute_get,
     [FRONTIER_URL_STATUS] = url_status,
     [FRONTIER_LIST_URLS] = list_urls,
     [FRONTIER_COUNT_URLS] = count_urls,
-    [FRONTIER_PURGE_URLS] = purge,
+    [FRONTIER_PURGE_URLS] = execute_purge,
     [FRONTIER_LIST_QUEUES] = list_queues,
     [FRONTIER_DELETE_QUEUE] = delete_queue,
     [FRONTIER_BLOCK_QUEUE] = block_queue,
-    [FRONTIER_SET_DELAY] = set_delay,
+    [FRONTIER_SET_DELAY] = execute_set_delay,
     [FRONTIER_SET_LIMIT] = set_limit,
-    [FRONTIER_STATS] = stats,
+    [FRONTIER_STATS] = execute_stats,
     [FRONTIER_LIST_CRAWLS] = list_crawls,
     [FRONTIER_DELETE_CRAWL] = delete_crawl,
     [FRONTIER_SET_ACTIVE] = set_active,
     [FRONTIER_GET_ACTIVE] = get_active,
     [FRONTIER_SET_LOG_LEVEL] = set_log_level,
     [FRONTIER_LIST_NODES] = list_nodes,
-    [FRONTIER_SETTLE] = settle,
+    [FRONTIER_SETTLE] = execute_settle,
 };
 
 static bool is_answer(enum status st)

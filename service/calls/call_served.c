@@ -34,8 +34,8 @@ static bool item_key(struct call_puts *p, const struct frontier_item *item,
 
 /* Fills the list, which lives until the next time; items that have no key are
  * skipped, and their ack says so. Returns how many are in it. */
-static size_t fill(struct call_puts *p, struct frontier_item *const *items,
-                   size_t n)
+static size_t call_served_fill(struct call_puts *p,
+                               struct frontier_item *const *items, size_t n)
 {
     size_t count = 0;
     struct buf room;
@@ -69,10 +69,11 @@ static size_t fill(struct call_puts *p, struct frontier_item *const *items,
     return count;
 }
 
-static enum status put(void *of, struct frontier_item *const *items, size_t n)
+static enum status call_served_put(void *of, struct frontier_item *const *items,
+                                   size_t n)
 {
     struct frontier_service *s = of;
-    size_t count = fill(&s->puts, items, n), at = 0;
+    size_t count = call_served_fill(&s->puts, items, n), at = 0;
     enum status st = STATUS_OK;
 
     if (count > 0)
@@ -98,8 +99,9 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
     return served_get(s->served, a, s->now, visit, ctx, more);
 }
 
-static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
-                          int64_t due_ms, const struct bytes *metadata)
+static enum status call_served_settle(void *of, uint64_t lease_id,
+                                      enum url_settle how, int64_t due_ms,
+                                      const struct bytes *metadata)
 {
     struct frontier_service *s = of;
 
@@ -108,9 +110,10 @@ static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
 
 /* ---- read ---- */
 
-static enum status find(void *of, struct bytes crawl, struct bytes key,
-                        struct bytes url, struct url_facts *facts,
-                        url_visit visit, void *ctx)
+static enum status call_served_find(void *of, struct bytes crawl,
+                                    struct bytes key, struct bytes url,
+                                    struct url_facts *facts, url_visit visit,
+                                    void *ctx)
 {
     struct frontier_service *s = of;
     enum status st = STATUS_ARG;
@@ -134,7 +137,8 @@ static enum status list(void *of, struct url_list *l, url_visit visit,
     return served_list(s->served, l, s->now, visit, ctx, more);
 }
 
-static bool count(void *of, struct bytes crawl, struct bytes key, uint64_t *n)
+static bool call_served_count(void *of, struct bytes crawl, struct bytes key,
+                              uint64_t *n)
 {
     struct frontier_service *s = of;
     struct url_counts c;
@@ -144,8 +148,9 @@ static bool count(void *of, struct bytes crawl, struct bytes key, uint64_t *n)
     return true;
 }
 
-static enum status stats(void *of, struct bytes crawl, struct bytes key,
-                         struct url_counts *out, bool *more)
+static enum status call_served_stats(void *of, struct bytes crawl,
+                                     struct bytes key, struct url_counts *out,
+                                     bool *more)
 {
     struct frontier_service *s = of;
 
@@ -182,8 +187,9 @@ static struct bytes node(void *of)
 
 /* ---- control ---- */
 
-static enum status remove_queue(void *of, struct bytes crawl, struct bytes key,
-                                uint64_t *gone, bool *more)
+static enum status call_served_remove_queue(void *of, struct bytes crawl,
+                                            struct bytes key, uint64_t *gone,
+                                            bool *more)
 {
     struct frontier_service *s = of;
 
@@ -198,8 +204,9 @@ static enum status remove_crawl(void *of, struct bytes crawl, uint64_t *gone)
     return served_remove_crawl(s->served, crawl, s->now, gone);
 }
 
-static enum status purge(void *of, struct bytes crawl, struct bytes key,
-                         int64_t before_ms, uint64_t *gone, bool *more)
+static enum status call_served_purge(void *of, struct bytes crawl,
+                                     struct bytes key, int64_t before_ms,
+                                     uint64_t *gone, bool *more)
 {
     struct frontier_service *s = of;
 
@@ -207,16 +214,16 @@ static enum status purge(void *of, struct bytes crawl, struct bytes key,
     return served_purge(s->served, crawl, key, before_ms, s->now, gone);
 }
 
-static enum status block(void *of, struct bytes crawl, struct bytes key,
-                         int64_t until_ms)
+static enum status call_served_block(void *of, struct bytes crawl,
+                                     struct bytes key, int64_t until_ms)
 {
     struct frontier_service *s = of;
 
     return served_block(s->served, crawl, key, until_ms, s->now);
 }
 
-static enum status delay(void *of, struct bytes crawl, struct bytes key,
-                         int64_t delay_ms)
+static enum status call_served_delay(void *of, struct bytes crawl,
+                                     struct bytes key, int64_t delay_ms)
 {
     struct frontier_service *s = of;
 
@@ -254,18 +261,18 @@ static bool active(void *of)
 }
 
 const struct call_ops call_served_ops = {
-    .put = put,
+    .put = call_served_put,
     .lease = lease,
-    .settle = settle,
-    .find = find,
+    .settle = call_served_settle,
+    .find = call_served_find,
     .list = list,
-    .count = count,
-    .stats = stats,
+    .count = call_served_count,
+    .stats = call_served_stats,
     .each_queue = each_queue,
-    .remove_queue = remove_queue,
-    .purge = purge,
-    .block = block,
-    .delay = delay,
+    .remove_queue = call_served_remove_queue,
+    .purge = call_served_purge,
+    .block = call_served_block,
+    .delay = call_served_delay,
     .limit = limit,
     .default_delay = default_delay,
     .each_crawl = each_crawl,

@@ -48,9 +48,10 @@ static struct bytes router_place(const struct router *r, struct bytes crawl)
 }
 
 /* The place for an item. `last_...`: those of the item before it. */
-static struct bytes place_of(const struct router *r,
-                             const struct frontier_item *item,
-                             struct bytes last_crawl, struct bytes last_place)
+static struct bytes router_place_of(const struct router *r,
+                                    const struct frontier_item *item,
+                                    struct bytes last_crawl,
+                                    struct bytes last_place)
 {
     if (last_crawl.at != NULL && bytes_equal(item->crawl, last_crawl))
         return last_place;
@@ -82,13 +83,13 @@ static void add_item(struct part *p, const struct frontier_item *item,
     p->at[p->n++] = (uint32_t)at;
 }
 
-static void split(const struct router *r, struct batch *b)
+static void router_split(const struct router *r, struct batch *b)
 {
     const struct frontier_put *in = &b->call->in.put;
     struct bytes last_crawl = {NULL, 0}, place = {NULL, 0};
 
     for (size_t i = 0; i < in->n; i++) {
-        place = place_of(r, &in->items[i], last_crawl, place);
+        place = router_place_of(r, &in->items[i], last_crawl, place);
         last_crawl = in->items[i].crawl;
         add_item(part_of(b, place), &in->items[i], i);
     }
@@ -107,7 +108,7 @@ static void batch_free(struct batch *b)
 
 /* Each item gets the acknowledgement from its part; the call fails only if all
  * parts did. */
-static void join(struct batch *b)
+static void router_join(struct batch *b)
 {
     struct frontier_call *call = b->call;
     const struct frontier_call *first = &b->parts[0].call;
@@ -130,7 +131,7 @@ static void join(struct batch *b)
 static void one_done(struct batch *b)
 {
     if (atomic_fetch_sub(&b->pending, 1) == 1)
-        join(b);
+        router_join(b);
 }
 
 static void part_done(struct frontier_call *call)
@@ -172,13 +173,13 @@ static enum status submit_parts(struct router *r, struct batch *b)
 }
 
 /* Does the whole batch go to one place? If so, sets *place. */
-static bool is_whole(const struct router *r, const struct frontier_put *in,
-                     struct bytes *place)
+static bool router_is_whole(const struct router *r,
+                            const struct frontier_put *in, struct bytes *place)
 {
     struct bytes last = {NULL, 0};
 
     for (size_t i = 0; i < in->n; i++) {
-        struct bytes one = place_of(r, &in->items[i], last, *place);
+        struct bytes one = router_place_of(r, &in->items[i], last, *place);
 
         if (i > 0 && !bytes_equal(one, *place))
             return false;
@@ -195,11 +196,11 @@ static enum status router_put(struct router *r, struct frontier_call *call)
 
     if (call->in.put.n == 0 || call->in.put.n > FRONTIER_PUT_MOST)
         return STATUS_ARG;
-    if (is_whole(r, &call->in.put, &place))
+    if (router_is_whole(r, &call->in.put, &place))
         return router_send(r, place, call);
     b = xcalloc(1, sizeof *b);
     b->call = call;
-    split(r, b);
+    router_split(r, b);
     return submit_parts(r, b);
 }
 
@@ -216,7 +217,7 @@ struct deletion {
 };
 
 /* Copies `why`: call->why must outlive the deletion. */
-static void refuse(struct frontier_call *call, const char *why)
+static void router_refuse(struct frontier_call *call, const char *why)
 {
     struct bytes kept = answer_keep(call, bytes_of(why, strlen(why) + 1));
 
@@ -235,7 +236,7 @@ static void deleted(struct crawls_call *base)
     if (base->status == STATUS_OK)
         call->number = (uint64_t)json_integer_value(n);
     else if (base->status == STATUS_BUSY)
-        refuse(call, base->why);
+        router_refuse(call, base->why);
     else if (base->status != STATUS_NOT_FOUND) /* else already deleted */
         answer_fail(call, base->status);
     json_decref(base->out);
@@ -339,7 +340,7 @@ struct frontier_service *router_frontier(const struct router *r)
     return r->frontier;
 }
 
-static void finish(struct frontier_call *call)
+static void router_finish(struct frontier_call *call)
 {
     call->done(call); /* no longer ours */
 }
@@ -365,7 +366,7 @@ static void answer_unknown(struct frontier_call *call)
     default: /* the API answers with nothing */
         break;
     }
-    finish(call);
+    router_finish(call);
 }
 
 /* ---- by crawl ---- */
@@ -379,7 +380,7 @@ static void router_to_crawl(struct router *r, struct bytes name,
 
     if (call->verb == FRONTIER_GET && !atomic_load(&r->active)) {
         answer_begin(call);
-        finish(call);
+        router_finish(call);
         return;
     }
     if (router_enter(r)) {
@@ -391,7 +392,7 @@ static void router_to_crawl(struct router *r, struct bytes name,
     else if (st != STATUS_OK) {
         answer_begin(call);
         answer_fail(call, st);
-        finish(call);
+        router_finish(call);
     }
 }
 
@@ -455,7 +456,7 @@ static void search_end(struct search *s)
     call->ctx = s->ctx;
     free(s->crawls);
     free(s);
-    finish(call);
+    router_finish(call);
 }
 
 static void search_on(struct search *s)
@@ -484,7 +485,7 @@ static void search_next(struct frontier_call *call)
         search_end(s);
 }
 
-static enum status settle(struct router *r, struct frontier_call *call)
+static enum status router_settle(struct router *r, struct frontier_call *call)
 {
     struct search *s;
 
@@ -520,7 +521,7 @@ static void detour_end(struct frontier_call *call)
     call->done = d->done;
     call->ctx = d->ctx;
     free(d);
-    finish(call);
+    router_finish(call);
 }
 
 static enum status detour(struct router *r, struct frontier_call *call,
@@ -547,7 +548,7 @@ static enum status detour(struct router *r, struct frontier_call *call,
     return st;
 }
 
-static bool is_named(const struct frontier_call *call, struct bytes name)
+static bool router_is_named(const struct frontier_call *call, struct bytes name)
 {
     for (size_t i = 0; i < call->name_count; i++)
         if (bytes_equal(call->names[i], name))
@@ -576,7 +577,7 @@ static void add_crawls(struct frontier_call *call)
             memcpy(names, call->names, before * sizeof *names);
         call->names = names;
         for (size_t i = 0; i < n; i++)
-            if (!is_named(call, bytes_of_str(views[i].name)))
+            if (!router_is_named(call, bytes_of_str(views[i].name)))
                 answer_name(call, bytes_of_str(views[i].name));
     }
     free(views);
@@ -602,7 +603,7 @@ static enum status submit(struct router *r, struct frontier_call *call)
     case FRONTIER_GET:
         return get(r, call);
     case FRONTIER_SETTLE:
-        return settle(r, call);
+        return router_settle(r, call);
     case FRONTIER_LIST_CRAWLS:
         return detour(r, call, add_crawls);
     case FRONTIER_SET_ACTIVE:
@@ -632,7 +633,7 @@ enum status router_submit(struct router *r, struct frontier_call *call)
 
 /* ---- names that are taken ---- */
 
-static void told(struct frontier_call *call)
+static void router_told(struct frontier_call *call)
 {
     latch_open(call->ctx);
 }
@@ -646,7 +647,7 @@ bool router_is_served(struct router *r, struct bytes name)
     if (r->frontier == NULL)
         return false;
     latch_init(&done);
-    frontier_call_init(&call, FRONTIER_STATS, told, &done);
+    frontier_call_init(&call, FRONTIER_STATS, router_told, &done);
     call.in.crawl = name;
     if (frontier_service_submit(r->frontier, &call) == STATUS_OK) {
         latch_wait(&done);

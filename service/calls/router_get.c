@@ -119,14 +119,14 @@ static bool next_source(struct router_get *g)
 
 /* ---- one question ---- */
 
-static void answered(struct frontier_call *sub);
+static void round_answered(struct frontier_call *sub);
 
 /* Prepares a call that asks the current source for its share of queues. */
 static void begin_question(struct router_get *g)
 {
     const struct source *s = &g->sources[g->at];
     frontier_call_fini(&g->sub);
-    frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
+    frontier_call_init(&g->sub, FRONTIER_GET, round_answered, g);
     g->sub.via = g->call->via;
     g->sub.in.crawl = bytes_of_str(s->name);
     g->sub.in.get = g->call->in.get;
@@ -150,14 +150,14 @@ static void end_question(struct router_get *g)
     g->at = (g->at + 1) % g->count;
 }
 
-static void submit(struct router_get *g)
+static void round_submit(struct router_get *g)
 {
     const struct source *s = &g->sources[g->at];
 
     if (router_send(g->router, bytes_of_str(s->name), &g->sub) == STATUS_OK)
         return;
     answer_begin(&g->sub); /* no room, or stopping: count it as empty */
-    answered(&g->sub);
+    round_answered(&g->sub);
 }
 
 /* ---- one answer ---- */
@@ -180,7 +180,7 @@ static void count_queue(struct router_get *g, const struct frontier_url *u)
     g->given++;
 }
 
-static void take_answer(struct router_get *g)
+static void round_take_answer(struct router_get *g)
 {
     struct frontier_call *call = g->call;
 
@@ -201,7 +201,7 @@ static void take_answer(struct router_get *g)
         end_question(g);
 }
 
-static void finish(struct router_get *g, bool more)
+static void round_finish(struct router_get *g, bool more)
 {
     struct frontier_call *call = g->call;
 
@@ -223,26 +223,26 @@ static void ask_on(struct router_get *g)
         bool on = g->under_way || next_source(g);
 
         if (!on || full) {
-            finish(g, on);
+            round_finish(g, on);
             return;
         }
         if (!g->under_way)
             begin_question(g);
         atomic_store(&g->step, STEP_SUBMITTED);
-        submit(g);
+        round_submit(g);
         if (atomic_exchange(&g->step, STEP_LEFT) == STEP_SUBMITTED)
             return; /* `answered` continues */
-        take_answer(g);
+        round_take_answer(g);
     }
 }
 
-static void answered(struct frontier_call *sub)
+static void round_answered(struct frontier_call *sub)
 {
     struct router_get *g = sub->ctx;
 
     if (atomic_exchange(&g->step, STEP_ANSWERED) == STEP_SUBMITTED)
         return; /* ask_on continues */
-    take_answer(g);
+    round_take_answer(g);
     ask_on(g);
 }
 
@@ -260,7 +260,7 @@ enum status router_get_any(struct router *r, struct frontier_call *call)
         buf_init(&g->last, QUEUE_MOST);
         g->router = r;
         g->wanted = call->in.get.max_queues;
-        frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
+        frontier_call_init(&g->sub, FRONTIER_GET, round_answered, g);
         atomic_init(&g->step, STEP_LEFT);
         call->joint = g;
         call->joint_free = get_free;

@@ -50,7 +50,7 @@ static uint64_t get_number(const unsigned char *from, unsigned octets)
     return v;
 }
 
-static void put_number(unsigned char *to, unsigned octets, uint64_t v)
+static void log_put_number(unsigned char *to, unsigned octets, uint64_t v)
 {
     for (unsigned i = 0; i < octets; i++)
         to[i] = (unsigned char)(v >> (8 * i));
@@ -95,8 +95,8 @@ struct reading {
     uint64_t keys[FILTER_LOG_KEYS];
 };
 
-static void take_record(struct reading *r, const unsigned char *at,
-                        size_t length)
+static void log_take_record(struct reading *r, const unsigned char *at,
+                            size_t length)
 {
     size_t name = at[17], first = RECORD_HEAD + padded(name);
     struct filter_log_record one = {.number = get_number(at + 8, 8),
@@ -133,7 +133,7 @@ static enum status read_records(struct reading *r, uint64_t *end)
         }
         if (gap)
             st = STATUS_DAMAGED;
-        take_record(r, r->at + at, length);
+        log_take_record(r, r->at + at, length);
         at += length;
         *end = at;
     }
@@ -154,8 +154,8 @@ static enum status check_head(const struct filter_log *l,
     return STATUS_OK;
 }
 
-static enum status read_file(struct filter_log *l, struct reading *r,
-                             uint64_t *end)
+static enum status log_read_file(struct filter_log *l, struct reading *r,
+                                 uint64_t *end)
 {
     void *map = mmap(NULL, (size_t)l->size, PROT_READ, MAP_PRIVATE, l->fd, 0);
     enum status st;
@@ -179,14 +179,15 @@ static enum status read_file(struct filter_log *l, struct reading *r,
 
 /* ---- writing ---- */
 
-static enum status failed(struct filter_log *l, const char *what)
+static enum status log_failed(struct filter_log *l, const char *what)
 {
     l->failed = status_of_errno(errno);
     log_error(what, "path=%s error=\"%s\"", l->path, strerror(errno));
     return l->failed;
 }
 
-static enum status write_all(struct filter_log *l, const char *at, size_t len)
+static enum status log_write_all(struct filter_log *l, const char *at,
+                                 size_t len)
 {
     while (len > 0) {
         ssize_t n = pwrite(l->fd, at, len, (off_t)l->size);
@@ -194,7 +195,7 @@ static enum status write_all(struct filter_log *l, const char *at, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return failed(l, "cannot write a log of filters");
+            return log_failed(l, "cannot write a log of filters");
         at += n;
         len -= (size_t)n;
         l->size += (uint64_t)n;
@@ -210,23 +211,23 @@ static enum status sync_file(struct filter_log *l)
 }
 
 /* Leaves the first `size` octets. */
-static enum status cut(struct filter_log *l, uint64_t size)
+static enum status log_cut(struct filter_log *l, uint64_t size)
 {
     if (ftruncate(l->fd, (off_t)size) != 0)
-        return failed(l, "cannot cut a log of filters");
+        return log_failed(l, "cannot cut a log of filters");
     l->size = size;
     return sync_file(l);
 }
 
-static enum status begin(struct filter_log *l)
+static enum status log_begin(struct filter_log *l)
 {
     char head[HEAD] = {0};
-    enum status st = cut(l, 0);
+    enum status st = log_cut(l, 0);
 
     memcpy(head, magic, sizeof magic);
-    put_number((unsigned char *)head + 8, 4, VERSION);
+    log_put_number((unsigned char *)head + 8, 4, VERSION);
     if (st == STATUS_OK)
-        st = write_all(l, head, sizeof head);
+        st = log_write_all(l, head, sizeof head);
     if (st == STATUS_OK)
         st = sync_file(l);
     return st == STATUS_OK ? file_sync_parent(l->path) : st;
@@ -244,14 +245,14 @@ void filter_log_append(struct filter_log *l, const struct filter_log_record *r)
     }
     memset(at, 0, first);
     memcpy(at, mark, sizeof mark);
-    put_number(at + 4, 4, length);
-    put_number(at + 8, 8, r->number);
+    log_put_number(at + 4, 4, length);
+    log_put_number(at + 8, 8, r->number);
     at[16] = (unsigned char)r->op;
     at[17] = (unsigned char)r->name.len;
     memcpy(at + RECORD_HEAD, r->name.at, r->name.len);
     for (size_t i = 0; i < r->n; i++)
-        put_number(at + first + i * 8, 8, r->keys[i]);
-    put_number(at + AT_SUM, 8, sum_of(at, length));
+        log_put_number(at + first + i * 8, 8, r->keys[i]);
+    log_put_number(at + AT_SUM, 8, sum_of(at, length));
     buf_grew(&l->waiting, length);
 }
 
@@ -259,7 +260,7 @@ enum status filter_log_sync(struct filter_log *l)
 {
     if (l->failed == STATUS_OK && l->waiting.len > 0) {
         fault_point("filter-log-write");
-        if (write_all(l, l->waiting.at, l->waiting.len) == STATUS_OK)
+        if (log_write_all(l, l->waiting.at, l->waiting.len) == STATUS_OK)
             (void)sync_file(l);
         fault_point("filter-log-synced");
     }
@@ -269,7 +270,7 @@ enum status filter_log_sync(struct filter_log *l)
 
 enum status filter_log_clear(struct filter_log *l)
 {
-    return l->failed != STATUS_OK ? l->failed : cut(l, HEAD);
+    return l->failed != STATUS_OK ? l->failed : log_cut(l, HEAD);
 }
 
 uint64_t filter_log_size(const struct filter_log *l)
@@ -296,15 +297,15 @@ enum status filter_log_open(struct filter_log **out, const char *path,
     buf_init(&l->waiting, (size_t)1 << 30);
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (l->fd < 0 || fstat(l->fd, &sb) != 0)
-        st = failed(l, "cannot open a log of filters");
+        st = log_failed(l, "cannot open a log of filters");
     else
         l->size = (uint64_t)sb.st_size;
     if (st == STATUS_OK && l->size < HEAD)
-        st = begin(l); /* new, or cut short before it held anything */
+        st = log_begin(l); /* new, or cut short before it held anything */
     else if (st == STATUS_OK)
-        st = read_file(l, r, &end);
+        st = log_read_file(l, r, &end);
     if (st == STATUS_OK && end != 0 && end < l->size)
-        st = cut(l, end);
+        st = log_cut(l, end);
     free(r);
     if (st != STATUS_OK && st != STATUS_DAMAGED) {
         filter_log_close(l);

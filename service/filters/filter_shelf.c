@@ -130,7 +130,7 @@ enum status shelf_read(struct filter_shelf *s, const char *path,
 
 /* A file that was put here has none of the log's records: those of its name are
  * of an older filter. Once it is saved it says so itself. */
-static enum status adopt(struct filter_shelf *s, struct shelf_filter *f)
+static enum status shelf_adopt(struct filter_shelf *s, struct shelf_filter *f)
 {
     if (s->log != NULL)
         return shelf_save(s, f);
@@ -163,7 +163,7 @@ enum status shelf_load_one(struct filter_shelf *s, struct bytes name)
     }
     if (f->id.generation == 0) { /* `urlweir filter` made it */
         f->id.generation = (uint64_t)sb.st_mtime;
-        st = adopt(s, f);
+        st = shelf_adopt(s, f);
         if (st != STATUS_OK) {
             shelf_filter_free(f);
             return st;
@@ -201,7 +201,7 @@ static enum status load_all(struct filter_shelf *s)
     return st;
 }
 
-static void replay(void *ctx, const struct filter_log_record *r)
+static void shelf_replay(void *ctx, const struct filter_log_record *r)
 {
     struct filter_shelf *s = ctx;
     struct shelf_filter *f = map_get(s->filters, r->name);
@@ -241,7 +241,7 @@ static enum status shelf_load(struct filter_shelf *s)
         return st;
     buf_init(&path, 8192);
     buf_addf(&path, "%s/filters.log", s->dir);
-    st = filter_log_open(&s->log, buf_str(&path), replay, s, &number);
+    st = filter_log_open(&s->log, buf_str(&path), shelf_replay, s, &number);
     buf_fini(&path);
     if (st == STATUS_DAMAGED) {
         log_error("keys of filters are lost; each answers `maybe` to every key "
@@ -317,8 +317,8 @@ static int64_t next_moment(struct filter_shelf *s, int64_t lease)
 }
 
 /* Returns all calls that came, or NULL when it closes. */
-static struct shelf_call *take(struct filter_shelf *s, int64_t until,
-                               bool *stopping, bool *closing)
+static struct shelf_call *shelf_take(struct filter_shelf *s, int64_t until,
+                                     bool *stopping, bool *closing)
 {
     struct shelf_call *all;
 
@@ -337,7 +337,7 @@ static struct shelf_call *take(struct filter_shelf *s, int64_t until,
     return all;
 }
 
-static void *run(void *arg)
+static void *shelf_run(void *arg)
 {
     struct filter_shelf *s = arg;
     bool stopping = false, closing = false;
@@ -345,7 +345,7 @@ static void *run(void *arg)
     while (!closing) {
         int64_t lease = shelf_end_leases(s, clock_mono()), now;
         struct shelf_call *came =
-            take(s, next_moment(s, lease), &stopping, &closing);
+            shelf_take(s, next_moment(s, lease), &stopping, &closing);
         struct shelf_call *waited = s->waiting, *done = NULL;
 
         s->waiting = NULL;
@@ -443,7 +443,7 @@ enum status filter_shelf_open(struct filter_shelf **out, const char *dir,
     st = shelf_load(s);
     (void)shelf_end_leases(s, 0); /* counts them */
     s->stats = s->own;
-    if (st == STATUS_OK && pthread_create(&s->thread, NULL, run, s) != 0)
+    if (st == STATUS_OK && pthread_create(&s->thread, NULL, shelf_run, s) != 0)
         st = STATUS_NOMEM;
     if (st != STATUS_OK) {
         shelf_free(s);

@@ -24,7 +24,7 @@ struct shelf_lock {
     int64_t until;
 };
 
-static struct bytes name_of(const uint64_t *key)
+static struct bytes shelf_name_of(const uint64_t *key)
 {
     return bytes_of((const char *)key, sizeof *key);
 }
@@ -79,7 +79,7 @@ static void lock_key(struct filter_shelf *s, struct shelf_filter *f,
                      const uint64_t *key, int64_t until, int64_t now,
                      uint64_t *token, bool *locked)
 {
-    struct shelf_lock *l = map_get(f->locks, name_of(key));
+    struct shelf_lock *l = map_get(f->locks, shelf_name_of(key));
     uint64_t new;
 
     *locked = l != NULL && l->until > now;
@@ -88,7 +88,7 @@ static void lock_key(struct filter_shelf *s, struct shelf_filter *f,
         return;
     if (l == NULL) {
         l = xcalloc(1, sizeof *l);
-        (void)map_put(f->locks, name_of(key), l);
+        (void)map_put(f->locks, shelf_name_of(key), l);
         s->locks++;
     }
     l->token = new != 0 ? new : 1;
@@ -117,13 +117,14 @@ static void shelf_unlock_keys(struct filter_shelf *s, struct shelf_filter *f,
                               struct shelf_call *c, const uint64_t *keys)
 {
     for (size_t i = 0; i < c->n; i++) {
-        struct shelf_lock *l =
-            f->locks != NULL ? map_get(f->locks, name_of(&keys[i])) : NULL;
+        struct shelf_lock *l = f->locks != NULL
+                                   ? map_get(f->locks, shelf_name_of(&keys[i]))
+                                   : NULL;
 
         c->answers[i] = l != NULL && l->token == c->locks[i];
         if (!c->answers[i])
             continue;
-        free(map_remove(f->locks, name_of(&keys[i])));
+        free(map_remove(f->locks, shelf_name_of(&keys[i])));
         s->locks--;
     }
 }
@@ -162,7 +163,7 @@ static bool is_ready(const struct shelf_filter *f)
     return f->id.generation != SHELF_UNBUILT;
 }
 
-static void view_of(const struct shelf_filter *f, struct shelf_view *v)
+static void shelf_view_of(const struct shelf_filter *f, struct shelf_view *v)
 {
     memset(v, 0, sizeof *v);
     memcpy(v->name, f->name, sizeof v->name);
@@ -210,18 +211,20 @@ int64_t shelf_end_leases(struct filter_shelf *s, int64_t now)
     return a.next;
 }
 
-static enum status refuse(struct shelf_call *c, enum status st, const char *why)
+static enum status shelf_refuse(struct shelf_call *c, enum status st,
+                                const char *why)
 {
     c->why = why;
     c->status = st;
     return st;
 }
 
-static bool has_room(struct filter_shelf *s, struct shelf_call *c)
+static bool shelf_has_room(struct filter_shelf *s, struct shelf_call *c)
 {
     if (s->own.bytes < s->memory)
         return true;
-    refuse(c, STATUS_LIMIT, "the filters have taken all of --filter-memory");
+    shelf_refuse(c, STATUS_LIMIT,
+                 "the filters have taken all of --filter-memory");
     return false;
 }
 
@@ -238,11 +241,11 @@ static enum status make_fitting(const struct filter_shelf *s,
     enum status st;
 
     if (o->fpr > 0 && s->own.bytes + filter_least_bytes(o) > s->memory)
-        return refuse(c, STATUS_LIMIT, why);
+        return shelf_refuse(c, STATUS_LIMIT, why);
     st = filter_new(&made, o);
     if (st == STATUS_OK && s->own.bytes + bytes_of_filter(made) > s->memory) {
         filter_free(made);
-        return refuse(c, STATUS_LIMIT, why);
+        return shelf_refuse(c, STATUS_LIMIT, why);
     }
     if (st == STATUS_OK)
         *out = made;
@@ -293,16 +296,17 @@ static enum status make_next(const struct filter_shelf *s, struct shelf_call *c,
     return make_fitting(s, c, &o, &f->next);
 }
 
-static enum status create(struct filter_shelf *s, struct shelf_call *c)
+static enum status shelf_create(struct filter_shelf *s, struct shelf_call *c)
 {
     struct shelf_filter *f;
     enum status st;
 
     if (map_get(s->filters, c->name) != NULL)
-        return refuse(c, STATUS_EXISTS, "there is one of that name");
+        return shelf_refuse(c, STATUS_EXISTS, "there is one of that name");
     if (map_count(s->filters) >= SHELF_MOST)
-        return refuse(c, STATUS_LIMIT, "there are 1000 filters, the most");
-    if (!has_room(s, c))
+        return shelf_refuse(c, STATUS_LIMIT,
+                            "there are 1000 filters, the most");
+    if (!shelf_has_room(s, c))
         return c->status;
     f = xcalloc(1, sizeof *f);
     memcpy(f->name, c->name.at, c->name.len);
@@ -322,13 +326,13 @@ static enum status create(struct filter_shelf *s, struct shelf_call *c)
     }
     shelf_measure(f);
     s->own.bytes += f->bytes;
-    view_of(f, &c->view);
+    shelf_view_of(f, &c->view);
     map_put(s->filters, c->name, f);
     return STATUS_OK;
 }
 
-static enum status drop(struct filter_shelf *s, struct shelf_call *c,
-                        struct shelf_filter *f)
+static enum status shelf_drop(struct filter_shelf *s, struct shelf_call *c,
+                              struct shelf_filter *f)
 {
     enum status st = shelf_remove_file(s, f->name);
 
@@ -354,8 +358,8 @@ static uint64_t *digests(const struct shelf_call *c,
     return keys;
 }
 
-static void check(struct filter_shelf *s, struct shelf_call *c,
-                  struct shelf_filter *f, const uint64_t *keys)
+static void shelf_check(struct filter_shelf *s, struct shelf_call *c,
+                        struct shelf_filter *f, const uint64_t *keys)
 {
     uint64_t maybe = 0;
 
@@ -375,18 +379,19 @@ static void check(struct filter_shelf *s, struct shelf_call *c,
 
 static enum status wrong_build(struct shelf_call *c)
 {
-    return refuse(c, STATUS_REFUSED,
-                  "this build is over: its lease ended, or it was finished");
+    return shelf_refuse(
+        c, STATUS_REFUSED,
+        "this build is over: its lease ended, or it was finished");
 }
 
-static enum status add(struct filter_shelf *s, struct shelf_call *c,
-                       struct shelf_filter *f, const uint64_t *keys)
+static enum status shelf_add(struct filter_shelf *s, struct shelf_call *c,
+                             struct shelf_filter *f, const uint64_t *keys)
 {
     enum status st;
 
     if (c->token != 0 && (f->next == NULL || c->token != f->token))
         return wrong_build(c);
-    if (!has_room(s, c))
+    if (!shelf_has_room(s, c))
         return c->status;
     if (c->token != 0) {
         f->lease_until = clock_mono() + f->lease_ns;
@@ -415,9 +420,10 @@ static enum status take_out(struct filter_shelf *s, struct shelf_call *c,
     enum status st;
 
     if (!filter_kind_named(filter_options(f->filter)->kind)->removes)
-        return refuse(c, STATUS_REFUSED,
-                      "a filter of this kind cannot remove keys; counting and "
-                      "cuckoo can");
+        return shelf_refuse(
+            c, STATUS_REFUSED,
+            "a filter of this kind cannot remove keys; counting and "
+            "cuckoo can");
     st = filter_remove(f->filter, keys, c->n, c->answers);
     if (c->stuck != NULL)
         filter_find_stuck(f->filter, keys, c->n, c->answers, c->stuck);
@@ -438,9 +444,9 @@ static enum status with_keys(struct filter_shelf *s, struct shelf_call *c,
     enum status st = STATUS_OK;
 
     if (c->verb == SHELF_CHECK)
-        check(s, c, f, keys);
+        shelf_check(s, c, f, keys);
     else if (c->verb == SHELF_ADD)
-        st = add(s, c, f, keys);
+        st = shelf_add(s, c, f, keys);
     else if (c->verb == SHELF_UNLOCK)
         shelf_unlock_keys(s, f, c, keys);
     else
@@ -456,7 +462,7 @@ static enum status begin_build(struct filter_shelf *s, struct shelf_call *c,
 {
     enum status st;
 
-    if (!has_room(s, c))
+    if (!shelf_has_room(s, c))
         return c->status;
     st = make_next(s, c, f);
     if (st != STATUS_OK)
@@ -471,7 +477,7 @@ static enum status begin_build(struct filter_shelf *s, struct shelf_call *c,
     f->next_bytes = bytes_of_filter(f->next);
     s->own.bytes += f->next_bytes;
     c->token = f->token;
-    view_of(f, &c->view);
+    shelf_view_of(f, &c->view);
     return STATUS_OK;
 }
 
@@ -500,7 +506,7 @@ static bool build(struct filter_shelf *s, struct shelf_call *c,
         if (now < c->wait_until)
             return false;
     }
-    view_of(f, &c->view);
+    shelf_view_of(f, &c->view);
     return true;
 }
 
@@ -516,12 +522,12 @@ static bool is_too_small(struct shelf_call *c, const struct shelf_filter *f,
     c->too_small = !c->allow_smaller &&
                    (next.count == 0 || next.count < now.count - now.count / 2);
     if (c->too_small)
-        view_of(f, &c->view);
+        shelf_view_of(f, &c->view);
     return c->too_small;
 }
 
-static enum status finish(struct filter_shelf *s, struct shelf_call *c,
-                          struct shelf_filter *f)
+static enum status shelf_finish(struct filter_shelf *s, struct shelf_call *c,
+                                struct shelf_filter *f)
 {
     struct filter *old = f->filter;
     uint64_t generation = f->id.generation, covers = f->id.covers;
@@ -530,7 +536,7 @@ static enum status finish(struct filter_shelf *s, struct shelf_call *c,
     if (f->next == NULL || c->token != f->token)
         return wrong_build(c);
     if (is_too_small(c, f, f->next))
-        return refuse(c, STATUS_REFUSED, "the build has too few keys");
+        return shelf_refuse(c, STATUS_REFUSED, "the build has too few keys");
     f->filter = f->next;
     f->id.generation = (uint64_t)clock_wall_ms() / 1000;
     st = shelf_save(s, f);
@@ -545,7 +551,7 @@ static enum status finish(struct filter_shelf *s, struct shelf_call *c,
     f->builds++;
     s->own.builds++;
     shelf_measure(f);
-    view_of(f, &c->view);
+    shelf_view_of(f, &c->view);
     return STATUS_OK;
 }
 
@@ -555,12 +561,12 @@ static enum status set_ttl(struct filter_shelf *s, struct shelf_call *c,
     enum status st;
 
     if (filter_set_ttl(f->filter, c->ttl_s) != STATUS_OK)
-        return refuse(c, STATUS_REFUSED,
-                      "this filter was made without 'ttl_seconds'");
+        return shelf_refuse(c, STATUS_REFUSED,
+                            "this filter was made without 'ttl_seconds'");
     if (f->next != NULL && filter_set_ttl(f->next, c->ttl_s) != STATUS_OK)
         return STATUS_ARG;
     st = shelf_save(s, f);
-    view_of(f, &c->view);
+    shelf_view_of(f, &c->view);
     return st;
 }
 
@@ -568,15 +574,16 @@ static enum status set_ttl(struct filter_shelf *s, struct shelf_call *c,
 
 /* Puts what was read in place of the filter `f`, whose keys had another seed.
  */
-static enum status replace(struct filter_shelf *s, struct shelf_call *c,
-                           struct shelf_filter *f, struct shelf_filter *with)
+static enum status shelf_replace(struct filter_shelf *s, struct shelf_call *c,
+                                 struct shelf_filter *f,
+                                 struct shelf_filter *with)
 {
     struct filter *filter = f->filter;
     struct checkpoint_id id = f->id;
     enum status st;
 
     if (is_too_small(c, f, with->filter))
-        return refuse(c, STATUS_REFUSED, "the file has too few keys");
+        return shelf_refuse(c, STATUS_REFUSED, "the file has too few keys");
     f->filter = with->filter;
     f->id = with->id;
     st = shelf_save(s, f);
@@ -602,24 +609,25 @@ static enum status load(struct filter_shelf *s, struct shelf_call *c,
     memcpy(new->name, c->name.at, c->name.len);
     st = shelf_read(s, c->path, new);
     if (st == STATUS_OK && f == NULL && map_count(s->filters) >= SHELF_MOST)
-        st = refuse(c, STATUS_LIMIT, "there are 1000 filters, the most");
+        st = shelf_refuse(c, STATUS_LIMIT, "there are 1000 filters, the most");
     if (st == STATUS_OK) {
         new->id.generation = (uint64_t)clock_wall_ms() / 1000;
         shelf_measure(new);
         if (s->own.bytes - (f != NULL ? f->bytes + f->next_bytes : 0) +
                 new->bytes >
             s->memory)
-            st = refuse(c, STATUS_LIMIT, "it does not fit in --filter-memory");
+            st = shelf_refuse(c, STATUS_LIMIT,
+                              "it does not fit in --filter-memory");
     }
     if (st == STATUS_OK && f != NULL) {
-        st = replace(s, c, f, new);
+        st = shelf_replace(s, c, f, new);
         shelf_measure(f);
         if (st == STATUS_OK)
-            view_of(f, &c->view);
+            shelf_view_of(f, &c->view);
     } else if (st == STATUS_OK) {
         st = shelf_save(s, new);
         if (st == STATUS_OK) {
-            view_of(new, &c->view);
+            shelf_view_of(new, &c->view);
             map_put(s->filters, c->name, new);
             return STATUS_OK;
         }
@@ -640,11 +648,11 @@ static bool list_one(void *ctx, struct bytes name, void *value)
     struct listing *l = ctx;
 
     (void)name;
-    view_of(value, &l->views[l->n++]);
+    shelf_view_of(value, &l->views[l->n++]);
     return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int shelf_by_name(const void *a, const void *b)
 {
     const struct shelf_view *x = a, *y = b;
 
@@ -656,7 +664,7 @@ static void list(struct filter_shelf *s, struct shelf_call *c)
     struct listing l = {xcalloc(map_count(s->filters) + 1, sizeof *l.views), 0};
 
     map_each(s->filters, list_one, &l);
-    qsort(l.views, l.n, sizeof *l.views, by_name);
+    qsort(l.views, l.n, sizeof *l.views, shelf_by_name);
     c->views = l.views;
     c->view_count = l.n;
 }
@@ -681,7 +689,7 @@ bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
     if (c->verb == SHELF_LIST)
         list(s, c);
     else if (c->verb == SHELF_CREATE)
-        c->status = create(s, c);
+        c->status = shelf_create(s, c);
     else if (c->verb == SHELF_LOAD)
         c->status = load(s, c, f);
     else if (f == NULL)
@@ -691,13 +699,13 @@ bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
     else if (c->verb == SHELF_SET_TTL)
         c->status = set_ttl(s, c, f);
     else if (c->verb == SHELF_DELETE)
-        c->status = drop(s, c, f);
+        c->status = shelf_drop(s, c, f);
     else if (c->verb == SHELF_SHOW)
-        view_of(f, &c->view);
+        shelf_view_of(f, &c->view);
     else if (c->verb == SHELF_BUILD)
         return build(s, c, f, now);
     else if (c->verb == SHELF_FINISH)
-        c->status = finish(s, c, f);
+        c->status = shelf_finish(s, c, f);
     else if (c->verb == SHELF_CHECK && !is_ready(f) && now < c->wait_until)
         return false;
     else

@@ -66,7 +66,7 @@ static bool read_request(struct grpc_call *c, struct bytes m, bool *known)
     return r != NULL;
 }
 
-static void answer(struct grpc_call *c, serving_status status)
+static void health_answer(struct grpc_call *c, serving_status status)
 {
     Grpc__Health__V1__HealthCheckResponse r =
         GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
@@ -80,7 +80,7 @@ static serving_status status_now(const struct grpc_health *h)
     return h->serving ? SERVING : NOT_SERVING;
 }
 
-static void check(struct grpc_call *c, struct bytes m)
+static void health_check(struct grpc_call *c, struct bytes m)
 {
     bool known;
 
@@ -90,11 +90,11 @@ static void check(struct grpc_call *c, struct bytes m)
         grpc_call_finish(c, GRPC_NOT_FOUND, "no such service here");
         return;
     }
-    answer(c, status_now(grpc_call_ctx(c)));
+    health_answer(c, status_now(grpc_call_ctx(c)));
     grpc_call_finish(c, GRPC_OK, NULL);
 }
 
-static void watch(struct grpc_call *c, struct bytes m)
+static void health_watch(struct grpc_call *c, struct bytes m)
 {
     struct grpc_health *h = grpc_call_ctx(c);
     struct watch *w;
@@ -103,14 +103,14 @@ static void watch(struct grpc_call *c, struct bytes m)
     if (!read_request(c, m, &known))
         return;
     if (!known) { /* it stays unknown, but the call stays open */
-        answer(c, SERVICE_UNKNOWN);
+        health_answer(c, SERVICE_UNKNOWN);
         return;
     }
     w = xmalloc(sizeof *w);
     w->call = c;
     TAILQ_INSERT_TAIL(&h->watches, w, all);
     grpc_call_set_user(c, w);
-    answer(c, status_now(h));
+    health_answer(c, status_now(h));
 }
 
 static void watch_ended(struct grpc_call *c)
@@ -139,18 +139,18 @@ void grpc_health_set(struct grpc_health *h, bool serving)
     /* No back-pressure is needed: changes are rare and answers are a few
      * octets. */
     for (w = TAILQ_FIRST(&h->watches); w != NULL; w = TAILQ_NEXT(w, all))
-        answer(w->call, status_now(h));
+        health_answer(w->call, status_now(h));
 }
 
 const struct grpc_method grpc_health_methods[] = {
     {.path = "/grpc.health.v1.Health/Check",
      .kind = GRPC_SINGLE,
      .role = AUTH_NONE,
-     .message = check},
+     .message = health_check},
     {.path = "/grpc.health.v1.Health/Watch",
      .kind = GRPC_SINGLE,
      .role = AUTH_NONE,
-     .message = watch,
+     .message = health_watch,
      .stopping = watch_stopping,
      .ended = watch_ended},
     {.path = NULL},

@@ -171,7 +171,7 @@ static void out_of_time(struct loop_timer *t)
 
 /* ---- messages ---- */
 
-static void release(struct grpc_call *c)
+static void grpc_release(struct grpc_call *c)
 {
     c->server->coming -= c->reserved;
     c->reserved = 0;
@@ -192,7 +192,7 @@ static bool reserve(struct grpc_call *c)
     return true;
 }
 
-static void give(struct grpc_call *c, struct bytes m)
+static void grpc_give(struct grpc_call *c, struct bytes m)
 {
     if (c->method->kind == GRPC_STREAM) {
         c->method->message(c, m);
@@ -212,9 +212,9 @@ static void give_all(struct grpc_call *c)
     while (st == STATUS_OK && !c->paused && !c->finished) {
         st = grpc_reader_next(&c->reader, &m);
         if (st == STATUS_OK) {
-            release(c);
+            grpc_release(c);
             grpc_count(&c->server->tally.received, 1);
-            give(c, m);
+            grpc_give(c, m);
         }
     }
     if (st == STATUS_AGAIN && !reserve(c))
@@ -284,7 +284,7 @@ static void on_data(struct http2_stream *t, struct bytes b)
         pump(c);
 }
 
-static void on_end(struct http2_stream *t)
+static void grpc_on_end(struct http2_stream *t)
 {
     struct grpc_call *c = http2_stream_user(t);
 
@@ -324,7 +324,7 @@ static void on_closed(struct http2_stream *t)
     if (!c->finished)
         grpc_count(&c->server->tally.ended[GRPC_CANCELLED], 1);
     grpc_count(&c->server->tally.open, UINT64_MAX);
-    release(c);
+    grpc_release(c);
     grpc_reader_fini(&c->reader);
     if (c->method->ended != NULL)
         c->method->ended(c);
@@ -335,7 +335,7 @@ static void on_closed(struct http2_stream *t)
 static void grpc_call_handle(struct http2_handler *h)
 {
     h->data = on_data;
-    h->end = on_end;
+    h->end = grpc_on_end;
     h->turn = on_turn;
     h->drained = on_drained;
     h->closed = on_closed;
@@ -609,8 +609,8 @@ static bool is_grpc(struct grpc_server *s, struct http2_stream *t,
     return false;
 }
 
-static bool has_room(const struct grpc_server *s, struct http2_stream *t,
-                     const struct grpc_method *m)
+static bool grpc_has_room(const struct grpc_server *s, struct http2_stream *t,
+                          const struct grpc_method *m)
 {
     if (m->role == AUTH_NONE)
         return http2_stream_standing(t)->anonymous < GRPC_ANONYMOUS_MOST;
@@ -633,7 +633,7 @@ static void on_request(void *ctx, struct http2_stream *t,
         grpc_refuse(s, t, GRPC_UNIMPLEMENTED, "no such method here");
     else if (s->draining)
         grpc_refuse(s, t, GRPC_UNAVAILABLE, "the service is stopping");
-    else if (!has_room(s, t, e->method))
+    else if (!grpc_has_room(s, t, e->method))
         grpc_refuse(s, t, GRPC_RESOURCE_EXHAUSTED, "too many calls at once");
     else
         grpc_call_open(s, t, e->method, e->ctx, gzip, timeout);

@@ -190,14 +190,14 @@ static void http2_conn_free(struct http2_conn *c)
         s->ended(s->ended_ctx);
 }
 
-static void end(struct http2_conn *c, enum place_end why)
+static void http2_end(struct http2_conn *c, enum place_end why)
 {
     places_count(&c->server->places, why);
     http2_conn_free(c);
 }
 
 /* Streams that were on their way when the notice was sent may still come. */
-static void leave(struct http2_conn *c, int64_t now)
+static void http2_leave(struct http2_conn *c, int64_t now)
 {
     if (c->noticed == 0) {
         c->noticed = now;
@@ -216,7 +216,7 @@ static void fire(struct loop_timer *t)
     c->armed = 0;
     note_streams(c);
     if (now >= said_by(c)) {
-        end(c, PLACE_SLOW);
+        http2_end(c, PLACE_SLOW);
         return;
     }
     if (now >= gone_by(c)) {
@@ -224,11 +224,11 @@ static void fire(struct loop_timer *t)
             http2_conn_free(c); /* the peer reads nothing */
             return;
         }
-        leave(c, now);
+        http2_leave(c, now);
     }
     if (now >= heard_by(c)) {
         if (c->asked != 0) {
-            end(c, PLACE_SILENT);
+            http2_end(c, PLACE_SILENT);
             return;
         }
         c->asked = now;
@@ -288,7 +288,7 @@ static enum status read_some(struct http2_conn *c, size_t *n)
     return plain_result(recv(c->socket.fd, to, HTTP2_READ_CHUNK, 0), n);
 }
 
-static enum status write_some(struct http2_conn *c, size_t *n)
+static enum status http2_write_some(struct http2_conn *c, size_t *n)
 {
     struct bytes b = bytes_of(c->out.at + c->out_at, c->out.len - c->out_at);
     bool wants_write = true;
@@ -298,7 +298,7 @@ static enum status write_some(struct http2_conn *c, size_t *n)
     return plain_result(send(c->socket.fd, b.at, b.len, MSG_NOSIGNAL), n);
 }
 
-static void watch(struct http2_conn *c)
+static void http2_watch(struct http2_conn *c)
 {
     uint32_t events = 0;
 
@@ -311,7 +311,7 @@ static void watch(struct http2_conn *c)
     c->events = events;
 }
 
-static void gather(struct http2_conn *c)
+static void http2_gather(struct http2_conn *c)
 {
     struct bytes b;
 
@@ -326,7 +326,7 @@ static void gather(struct http2_conn *c)
 }
 
 /* False: the connection is broken. */
-static bool write_all(struct http2_conn *c)
+static bool http2_write_all(struct http2_conn *c)
 {
     enum status st = STATUS_OK;
 
@@ -335,10 +335,10 @@ static bool write_all(struct http2_conn *c)
         size_t n = 0;
 
         if (c->out_at == c->out.len)
-            gather(c);
+            http2_gather(c);
         if (c->out.len == 0)
             return true;
-        st = write_some(c, &n);
+        st = http2_write_some(c, &n);
         c->out_at += n;
         count_up(&c->server->sent, n);
     }
@@ -347,14 +347,14 @@ static bool write_all(struct http2_conn *c)
 }
 
 /* Writes, and frees the connection if it is over. */
-static void flush(struct http2_conn *c)
+static void http2_flush(struct http2_conn *c)
 {
-    if (!write_all(c) ||
+    if (!http2_write_all(c) ||
         (!c->write_blocked && (c->over || http2_session_over(c->session)))) {
         http2_conn_free(c);
         return;
     }
-    watch(c);
+    http2_watch(c);
     http2_deadline_check(c);
 }
 
@@ -367,12 +367,12 @@ static void http2_conns_flush(void *server)
     while ((c = TAILQ_FIRST(&s->marked)) != NULL) {
         TAILQ_REMOVE(&s->marked, c, marked);
         c->is_marked = false;
-        flush(c);
+        http2_flush(c);
     }
 }
 
 /* One that has lost its place; NULL: none has. */
-static void let_go(struct place *gone)
+static void http2_let_go(struct place *gone)
 {
     if (gone != NULL)
         http2_conn_free(HTTP2_OF(struct http2_conn, place, gone));
@@ -389,7 +389,7 @@ static void take_input(struct http2_conn *c, struct bytes in)
         c->over = true;
     }
     if (http2_session_standing(c->session)->known)
-        let_go(places_know(places, &c->place, c->heard));
+        http2_let_go(places_know(places, &c->place, c->heard));
 }
 
 static void conn_ready(struct loop_fd *f, uint32_t events)
@@ -443,7 +443,7 @@ static void http2_conn_new(struct http2_server *s, int fd,
     c->server = s;
     c->events = EPOLLIN;
     buf_init(&c->out, OUT_CEILING);
-    let_go(places_take(&s->places, &c->place, from, loop_now(s->loop)));
+    http2_let_go(places_take(&s->places, &c->place, from, loop_now(s->loop)));
     if (!set_up(c)) {
         places_leave(&s->places, &c->place);
         http2_session_free(c->session);

@@ -25,16 +25,16 @@
 
 /* ---- a crawl's last stats as JSON, in a fixed order ---- */
 
-static void set_count(json_t *o, const char *name, uint64_t n)
+static void crawls_set_count(json_t *o, const char *name, uint64_t n)
 {
     json_object_set_new(o, name, json_integer((json_int_t)n));
 }
 
-static void add_counts(json_t *o, const struct crawl_stats *s)
+static void crawls_add_counts(json_t *o, const struct crawl_stats *s)
 {
     for (size_t i = 0; i < CRAWL_COUNTERS; i++)
-        set_count(o, crawl_counters[i].name,
-                  crawl_counter_value(&crawl_counters[i], s));
+        crawls_set_count(o, crawl_counters[i].name,
+                         crawl_counter_value(&crawl_counters[i], s));
 }
 
 static json_t *errors_json(const struct frontier_stats *w)
@@ -42,7 +42,7 @@ static json_t *errors_json(const struct frontier_stats *w)
     json_t *o = json_object();
 
     for (unsigned i = 0; i < w->failure_count; i++)
-        set_count(o, w->failures[i].why, w->failures[i].count);
+        crawls_set_count(o, w->failures[i].why, w->failures[i].count);
     return o;
 }
 
@@ -66,15 +66,15 @@ static json_t *filter_json(const struct seen_filter_stats *f)
         return json_null();
     o = json_object();
     json_object_set_new(o, "kind", json_string(f->kind));
-    set_count(o, "keys", f->keys);
-    set_count(o, "bits", f->bits);
+    crawls_set_count(o, "keys", f->keys);
+    crawls_set_count(o, "bits", f->bits);
     json_object_set_new(o, "fpr_promised", json_real(f->promised));
     json_object_set_new(o, "fpr_predicted", json_real(f->predicted));
     json_object_set_new(o, "fpr_measured",
                         f->asked > 0 ? json_real(f->measured) : json_null());
     json_object_set_new(o, "fpr_low", json_real(f->low));
     json_object_set_new(o, "fpr_high", json_real(f->high));
-    set_count(o, "segments", f->segments);
+    crawls_set_count(o, "segments", f->segments);
     json_object_set_new(o, "fill", fill_json(f));
     return o;
 }
@@ -132,7 +132,7 @@ static json_t *http_crawl_json(const struct crawls_view *v)
                                                   : json_null());
     json_object_set_new(o, "started_at", http_time_json(v->started_ms));
     add_pace(o, v, ended);
-    add_counts(o, &v->stats);
+    crawls_add_counts(o, &v->stats);
     json_object_set_new(o, "errors", errors_json(&v->stats.frontier));
     json_object_set_new(o, "filter", filter_json(&v->stats.frontier.filter));
     return o;
@@ -215,7 +215,7 @@ static void reply_as_it_is(struct http_request *r)
         http_answer(r, 200, json_incref(r->crawl_call->out));
 }
 
-static bool is_own(struct http_request *r)
+static bool crawls_is_own(struct http_request *r)
 {
     struct crawls *crawls = http_server_options(r->server)->crawls;
 
@@ -351,7 +351,7 @@ static void ask_delete(struct http_request *r)
 {
     if (!http_members(r, r->in, -1, NULL, 0))
         return;
-    if (is_own(r))
+    if (crawls_is_own(r))
         http_crawl_call(r, CRAWLS_DELETE, NULL);
     else
         http_calls(r, FRONTIER_DELETE_CRAWL, 1)->in.crawl =

@@ -62,7 +62,7 @@ struct http_watcher {
 
 /* ---- samples ---- */
 
-static void let_go(struct stats_event *s)
+static void events_let_go(struct stats_event *s)
 {
     if (s == NULL || atomic_fetch_sub(&s->holders, 1) > 1)
         return;
@@ -70,7 +70,7 @@ static void let_go(struct stats_event *s)
     free(s);
 }
 
-static void set_count(json_t *o, const char *name, uint64_t n)
+static void events_set_count(json_t *o, const char *name, uint64_t n)
 {
     json_object_set_new(o, name, json_integer((json_int_t)n));
 }
@@ -84,16 +84,16 @@ static json_t *frontier_json(struct frontier_service *f)
         return json_null();
     frontier_service_get_stats(f, &v);
     o = json_object();
-    set_count(o, "size", v.all.active);
-    set_count(o, "in_process", v.all.leased);
-    set_count(o, "completed", v.all.completed);
-    set_count(o, "dated", v.dated);
-    set_count(o, "overdue", v.overdue);
-    set_count(o, "overdue_seconds", v.overdue_seconds);
-    set_count(o, "queues", v.all.queues);
-    set_count(o, "active_queues", v.all.active_queues);
-    set_count(o, "leases", v.gets_urls);
-    set_count(o, "waiting_items", v.waiting);
+    events_set_count(o, "size", v.all.active);
+    events_set_count(o, "in_process", v.all.leased);
+    events_set_count(o, "completed", v.all.completed);
+    events_set_count(o, "dated", v.dated);
+    events_set_count(o, "overdue", v.overdue);
+    events_set_count(o, "overdue_seconds", v.overdue_seconds);
+    events_set_count(o, "queues", v.all.queues);
+    events_set_count(o, "active_queues", v.all.active_queues);
+    events_set_count(o, "leases", v.gets_urls);
+    events_set_count(o, "waiting_items", v.waiting);
     json_object_set_new(o, "active", json_boolean(v.active));
     return o;
 }
@@ -108,11 +108,11 @@ static json_t *process_json(struct http_server *s)
         grpc_server_get_stats(s->options.grpc, &grpc);
 
     http_server_get_stats(s, &v);
-    set_count(o, "memory_bytes", mem_resident());
+    events_set_count(o, "memory_bytes", mem_resident());
     json_object_set_new(o, "cpu_seconds",
                         json_real((double)clock_cpu() / (double)NS_PER_S));
-    set_count(o, "http_connections", v.connections);
-    set_count(o, "grpc_connections", grpc.http2.open);
+    events_set_count(o, "http_connections", v.connections);
+    events_set_count(o, "grpc_connections", grpc.http2.open);
     return o;
 }
 
@@ -181,7 +181,7 @@ void http_events_beat(void *events)
     old = v->newest;
     v->newest = made;
     pthread_mutex_unlock(&v->mtx);
-    let_go(old);
+    events_let_go(old);
 }
 
 /* ---- watchers ---- */
@@ -210,14 +210,14 @@ static ssize_t send_sample(struct http_watcher *w, char *to, size_t room)
     memcpy(to, w->event->text + w->sent, n);
     w->sent += n;
     if (n == left) {
-        let_go(w->event);
+        events_let_go(w->event);
         w->event = NULL;
     }
     return (ssize_t)n;
 }
 
 /* Callback of the library: the next part of the answer. */
-static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
+static ssize_t events_next_part(void *ctx, uint64_t at, char *to, size_t room)
 {
     struct http_watcher *w = ctx;
     struct http_server *s = w->events->server;
@@ -251,7 +251,7 @@ void http_watcher_free(struct http_watcher *w)
     if (w == NULL)
         return;
     end_watcher(w);
-    let_go(w->event);
+    events_let_go(w->event);
     free(w);
 }
 
@@ -262,15 +262,16 @@ static void response_ends(void *ctx)
 
 struct MHD_Response *http_events_response(struct http_watcher *w)
 {
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, next_part,
-                                             w, response_ends);
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
+                                             events_next_part, w,
+                                             response_ends);
 }
 
 /* Drops the newest event when no watcher is left: it would be old. */
 static void forget_samples(struct http_events *v)
 {
     pthread_mutex_lock(&v->mtx);
-    let_go(v->newest);
+    events_let_go(v->newest);
     v->newest = NULL;
     pthread_mutex_unlock(&v->mtx);
 }
@@ -311,7 +312,7 @@ void http_events_free(struct http_events *v)
 {
     if (v == NULL)
         return;
-    let_go(v->newest);
+    events_let_go(v->newest);
     pthread_mutex_destroy(&v->mtx);
     free(v);
 }

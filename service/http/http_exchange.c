@@ -3,9 +3,9 @@
  * http_exchange.c - one request, from its first line to its answer, and the
  * checks of access on its way.
  *
- *   server's thread: arrive() ─► read_body() ─► ask() ─► suspend, submit
- *   frontier thread:                                done ─► resume
- *   server's thread: reply() ◄──────────────────────────────┘
+ *   server's thread: head, body ─► exchange_ask() ─► suspend, submit
+ *   frontier thread:                               done ─► resume
+ *   server's thread: reply() ◄─────────────────────────────┘
  *
  * The library decodes nothing: http_text.c decodes paths and queries from the
  * raw request line, so that a name with a zero byte or bad UTF-8 is refused,
@@ -142,7 +142,7 @@ static bool is_token(struct bytes b)
     return b.len > 0;
 }
 
-static bool has_control(struct bytes b)
+static bool exchange_has_control(struct bytes b)
 {
     for (size_t i = 0; i < b.len; i++)
         if (((unsigned char)b.at[i] < ' ' && b.at[i] != '\t') ||
@@ -156,9 +156,9 @@ static bool names(struct bytes name, const char *field)
     return bytes_equal_nocase(name, bytes_of_str(field));
 }
 
-static enum MHD_Result look_at(void *ctx, enum MHD_ValueKind kind,
-                               const char *name, size_t name_len,
-                               const char *value, size_t value_len)
+static enum MHD_Result exchange_look_at(void *ctx, enum MHD_ValueKind kind,
+                                        const char *name, size_t name_len,
+                                        const char *value, size_t value_len)
 {
     struct head *h = ctx;
     struct bytes n = bytes_of(name, name_len), v = bytes_of(value, value_len);
@@ -166,7 +166,7 @@ static enum MHD_Result look_at(void *ctx, enum MHD_ValueKind kind,
     (void)kind;
     if (!is_token(n))
         h->wrong = "the name of a header field is not valid";
-    else if (has_control(v))
+    else if (exchange_has_control(v))
         h->wrong = "a header field holds control characters";
     if (names(n, MHD_HTTP_HEADER_HOST)) {
         h->hosts++;
@@ -183,7 +183,7 @@ static const char *why_not(struct MHD_Connection *conn, const char *version)
 {
     struct head h = {.wrong = NULL};
 
-    MHD_get_connection_values_n(conn, MHD_HEADER_KIND, look_at, &h);
+    MHD_get_connection_values_n(conn, MHD_HEADER_KIND, exchange_look_at, &h);
     if (h.wrong != NULL)
         return h.wrong;
     if (h.hosts > 1)
@@ -385,7 +385,8 @@ static void let_body_go(struct http_request *r)
 }
 
 /* False: the body is too long. */
-static bool read_body(struct http_request *r, const char *data, size_t len)
+static bool exchange_read_body(struct http_request *r, const char *data,
+                               size_t len)
 {
     if (r->upload != NULL)
         return http_upload_write(r->upload, data, len);
@@ -425,7 +426,7 @@ int http_socket(const struct http_request *r)
 
 /* ---- asking the frontier, and the registry of crawls ---- */
 
-static void resume(struct http_request *r)
+static void exchange_resume(struct http_request *r)
 {
     struct http_server *s = r->server;
 
@@ -440,10 +441,10 @@ static void resume(struct http_request *r)
 static void call_done(struct http_request *r)
 {
     if (atomic_fetch_sub(&r->pending, 1) == 1)
-        resume(r);
+        exchange_resume(r);
 }
 
-static void told(struct frontier_call *call)
+static void exchange_told(struct frontier_call *call)
 {
     call_done(call->ctx);
 }
@@ -454,7 +455,7 @@ struct frontier_call *http_calls(struct http_request *r,
     r->calls = xcalloc(n > 0 ? n : 1, sizeof *r->calls);
     r->call_count = n;
     for (size_t i = 0; i < n; i++) {
-        frontier_call_init(&r->calls[i], verb, told, r);
+        frontier_call_init(&r->calls[i], verb, exchange_told, r);
         r->calls[i].via = FRONTIER_VIA_HTTP;
     }
     return r->calls;
@@ -538,7 +539,7 @@ static bool may_wait(struct http_server *s)
     return may;
 }
 
-static void submit(struct http_request *r)
+static void exchange_submit(struct http_request *r)
 {
     struct http_server *s = r->server;
 
@@ -559,7 +560,7 @@ static void submit(struct http_request *r)
 }
 
 /* The whole request has arrived. */
-static enum MHD_Result ask(struct http_request *r)
+static enum MHD_Result exchange_ask(struct http_request *r)
 {
     http_conns_use(r->server->conns, http_conn_of(r->conn));
     if (r->no_room)
@@ -581,7 +582,7 @@ static enum MHD_Result ask(struct http_request *r)
         http_problem(r, 503, "the service is stopping");
     if (r->status != 0)
         return http_send(r);
-    submit(r);
+    exchange_submit(r);
     return MHD_YES;
 }
 
@@ -674,8 +675,8 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
         return r->status != 0 ? http_send(r) : MHD_YES;
     case HTTP_READING:
         if (*len == 0)
-            return ask(r);
-        if (!read_body(r, data, *len))
+            return exchange_ask(r);
+        if (!exchange_read_body(r, data, *len))
             return MHD_NO;
         break;
     case HTTP_WAITING:

@@ -43,7 +43,7 @@ struct http_export {
     size_t first_len;
 };
 
-static void let_go(struct http_export *e)
+static void export_let_go(struct http_export *e)
 {
     if (atomic_fetch_sub(&e->holders, 1) > 1)
         return;
@@ -59,7 +59,7 @@ void http_export_free(struct http_export *e)
         return;
     if (e->sleeper.fd >= 0)
         close(e->sleeper.fd);
-    let_go(e);
+    export_let_go(e);
 }
 
 /* ---- the report's thread ---- */
@@ -73,7 +73,7 @@ static void *export_thread(void *arg)
 
     atomic_store(&e->status, st);
     close(e->to);
-    let_go(e);
+    export_let_go(e);
     http_server_report_ended(s);
     return NULL;
 }
@@ -95,7 +95,7 @@ static int start_thread(struct http_export *e)
     return rc;
 }
 
-static enum status start(struct http_export *e)
+static enum status export_start(struct http_export *e)
 {
     int ends[2], rc;
 
@@ -114,7 +114,7 @@ static enum status start(struct http_export *e)
 
 /* ---- asking ---- */
 
-static void begin(struct http_request *r, struct http_export *e)
+static void export_begin(struct http_request *r, struct http_export *e)
 {
     enum status st;
 
@@ -124,7 +124,7 @@ static void begin(struct http_request *r, struct http_export *e)
         http_export_free(e);
         return;
     }
-    st = start(e);
+    st = export_start(e);
     if (st == STATUS_OK) {
         r->export = e;
         return;
@@ -186,7 +186,7 @@ void http_export_ask(struct http_request *r)
     e->report.what = (enum crawls_what)r->route->how;
     e->report.url = bytes_of_str(e->url);
     e->report.rows = e->rows;
-    begin(r, e);
+    export_begin(r, e);
 }
 
 bool http_export_wait(struct http_export *e)
@@ -196,7 +196,7 @@ bool http_export_wait(struct http_export *e)
 
 /* ---- answering ---- */
 
-static void refuse(struct http_request *r, enum status st)
+static void export_refuse(struct http_request *r, enum status st)
 {
     switch (st) {
     case STATUS_NOT_FOUND:
@@ -227,7 +227,7 @@ void http_export_reply(struct http_request *r)
     }
     st = n == 0 ? atomic_load(&e->status) : STATUS_OK;
     if (st != STATUS_OK) {
-        refuse(r, st);
+        export_refuse(r, st);
         return;
     }
     e->first_len = (size_t)n;
@@ -235,7 +235,7 @@ void http_export_reply(struct http_request *r)
 }
 
 /* Callback of the library: the next part of the answer. */
-static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
+static ssize_t export_next_part(void *ctx, uint64_t at, char *to, size_t room)
 {
     struct http_export *e = ctx;
     ssize_t n;
@@ -265,6 +265,7 @@ static void response_ends(void *ctx)
 
 struct MHD_Response *http_export_response(struct http_export *e)
 {
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, next_part,
-                                             e, response_ends);
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
+                                             export_next_part, e,
+                                             response_ends);
 }

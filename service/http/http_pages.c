@@ -75,7 +75,7 @@ static const struct file *find_file(const char *name)
 }
 
 /* Does an If-None-Match header, a list, name this ETag? Weak comparison. */
-static bool is_named(struct bytes list, const char *etag)
+static bool page_is_named(struct bytes list, const char *etag)
 {
     return list.len > 0 &&
            (bytes_is(bytes_trim(list), "*") ||
@@ -99,7 +99,7 @@ void http_ask_dashboard(struct http_request *r)
     snprintf(page->etag, sizeof page->etag, "\"%016llx%016llx\"",
              (unsigned long long)h.high64, (unsigned long long)h.low64);
     r->page = page;
-    if (is_named(http_header(r, "If-None-Match"), page->etag)) {
+    if (page_is_named(http_header(r, "If-None-Match"), page->etag)) {
         http_answer_text(r, f->type, xstrdup(""), 0);
         r->status = 304;
     } else {
@@ -133,7 +133,7 @@ static json_t *is_switch(void)
                      "[Ff][Aa][Ll][Ss][Ee]|[Nn][Oo]|[Oo][Ff][Ff])$");
 }
 
-static json_t *is_word(const struct option_spec *o)
+static json_t *page_is_word(const struct option_spec *o)
 {
     json_t *words = json_array();
 
@@ -151,7 +151,7 @@ static json_t *value_schema(const struct option_spec *o)
     case OPTION_FLAG:
         return is_switch();
     case OPTION_CHOICE:
-        return is_word(o);
+        return page_is_word(o);
     case OPTION_COUNT:
         return json_pack("{s:[s,s],s:i}", "type", "integer", "string",
                          "minimum", 0);

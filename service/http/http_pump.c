@@ -51,7 +51,7 @@ struct http_pump {
 /* ---- the thread ---- */
 
 /* Empties a list under the mutex; the first of those that were there. */
-static struct http_sleeper *take_all(struct sleeper_list *list)
+static struct http_sleeper *pump_take_all(struct sleeper_list *list)
 {
     struct http_sleeper *first = LIST_FIRST(list);
 
@@ -76,12 +76,12 @@ static void do_beat(struct http_pump *p)
     p->work.beat(p->work.beat_ctx);
     pthread_mutex_lock(&p->mtx);
     p->beats++;
-    list = take_all(&p->for_beats);
+    list = pump_take_all(&p->for_beats);
     pthread_mutex_unlock(&p->mtx);
     resume_all(list);
 }
 
-static void forget(struct http_pump *p, const struct http_sleeper *s)
+static void pump_forget(struct http_pump *p, const struct http_sleeper *s)
 {
     epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->fd, NULL);
     epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->socket, NULL);
@@ -94,7 +94,7 @@ static void wake_one(struct http_pump *p, struct http_sleeper *s,
     pthread_mutex_lock(&p->mtx);
     LIST_REMOVE(s, others);
     pthread_mutex_unlock(&p->mtx);
-    forget(p, s);
+    pump_forget(p, s);
     s->left = s->left || (events & EPOLLRDHUP) != 0;
     MHD_resume_connection(s->conn);
 }
@@ -104,10 +104,10 @@ static void wake_cut(struct http_pump *p)
     struct http_sleeper *list;
 
     pthread_mutex_lock(&p->mtx);
-    list = take_all(&p->for_fds);
+    list = pump_take_all(&p->for_fds);
     pthread_mutex_unlock(&p->mtx);
     for (struct http_sleeper *s = list; s != NULL; s = LIST_NEXT(s, others))
-        forget(p, s);
+        pump_forget(p, s);
     resume_all(list);
 }
 
@@ -121,7 +121,7 @@ static void tell_cut(struct http_pump *p)
 
 /* Milliseconds until the beat at `next`, if a sleeper waits for it, or until
  * `look`; -1: neither. */
-static int wait_for(struct http_pump *p, int64_t next, int64_t look)
+static int pump_wait_for(struct http_pump *p, int64_t next, int64_t look)
 {
     int64_t now = clock_mono();
     bool wanted;
@@ -201,7 +201,8 @@ static void *pump(void *arg)
 
     do {
         int64_t look = p->work.look(p->work.look_ctx);
-        int n = epoll_wait(p->epoll, events, BATCH, wait_for(p, next, look));
+        int n =
+            epoll_wait(p->epoll, events, BATCH, pump_wait_for(p, next, look));
 
         handle(p, events, n);
     } while (turn(p, &next));
@@ -231,7 +232,7 @@ uint64_t http_pump_beats(struct http_pump *p)
 
 /* Makes epoll watch its descriptors; false: it failed. Called under the mutex,
  * so that events wait until the sleeper is on the list. */
-static bool watch(struct http_pump *p, struct http_sleeper *s)
+static bool pump_watch(struct http_pump *p, struct http_sleeper *s)
 {
     struct epoll_event in = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = s};
     struct epoll_event end = {.events = EPOLLRDHUP | EPOLLONESHOT,
@@ -243,7 +244,7 @@ static bool watch(struct http_pump *p, struct http_sleeper *s)
         epoll_ctl(p->epoll, EPOLL_CTL_ADD, s->socket, &end) == 0)
         return true;
     log_error("cannot watch a pipe and its reader", "errno=%d", errno);
-    forget(p, s);
+    pump_forget(p, s);
     return false;
 }
 
@@ -256,7 +257,7 @@ enum http_pump_slept http_pump_sleep(struct http_pump *p,
     pthread_mutex_lock(&p->mtx);
     if (s->fd < 0 && p->beats != beats)
         slept = HTTP_AWAKE;
-    else if (p->cut || !watch(p, s))
+    else if (p->cut || !pump_watch(p, s))
         slept = HTTP_CUT;
     if (slept == HTTP_ASLEEP) {
         MHD_suspend_connection(s->conn);
@@ -293,7 +294,7 @@ void http_pump_cut(struct http_pump *p)
 
 /* ---- beginning and end ---- */
 
-static enum status start(struct http_pump *p)
+static enum status pump_start(struct http_pump *p)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = p};
     sigset_t all, before;
@@ -323,7 +324,7 @@ enum status http_pump_open(struct http_pump **out,
     p->nudge = -1;
     pthread_mutex_init(&p->mtx, NULL);
     pthread_cond_init(&p->told, NULL);
-    st = start(p);
+    st = pump_start(p);
     if (st != STATUS_OK) {
         log_error("cannot start a thread", "why=\"%s\"", status_text(st));
         http_pump_close(p);

@@ -21,7 +21,7 @@
 /* ---- counts ---- */
 
 /* "/v1/queues/block": "queues"; "/": "root". */
-static struct bytes name_of(const char *path)
+static struct bytes route_name_of(const char *path)
 {
     const char *at = path + 1;
 
@@ -32,7 +32,7 @@ static struct bytes name_of(const char *path)
     return bytes_of(at, strcspn(at, "/"));
 }
 
-static unsigned find(const struct http_counters *t, struct bytes name)
+static unsigned route_find(const struct http_counters *t, struct bytes name)
 {
     unsigned g = 0;
 
@@ -41,9 +41,9 @@ static unsigned find(const struct http_counters *t, struct bytes name)
     return g;
 }
 
-static void add(struct http_counters *t, struct bytes name)
+static void route_add(struct http_counters *t, struct bytes name)
 {
-    if (find(t, name) < t->count)
+    if (route_find(t, name) < t->count)
         return;
     assert(t->count < HTTP_GROUPS && name.len < sizeof t->names[0]);
     snprintf(t->names[t->count++], sizeof t->names[0], "%.*s", (int)name.len,
@@ -54,15 +54,15 @@ void http_counters_init(struct http_counters *t,
                         const struct http_route *routes)
 {
     if (t->count == 0)
-        add(t, bytes_of_str("none"));
+        route_add(t, bytes_of_str("none"));
     for (; routes->path != NULL; routes++)
-        add(t, name_of(routes->path));
+        route_add(t, route_name_of(routes->path));
 }
 
 static unsigned http_counters_group(const struct http_counters *t,
                                     const struct http_route *route)
 {
-    return route != NULL ? find(t, name_of(route->path)) : 0;
+    return route != NULL ? route_find(t, route_name_of(route->path)) : 0;
 }
 
 /* The group of a route; NULL: the request has none. */

@@ -331,7 +331,7 @@ static int no_certificate(gnutls_session_t session,
     return -1;
 }
 
-static enum status start(struct http_server *s)
+static enum status server_start(struct http_server *s)
 {
     const struct http_options *o = &s->options;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
@@ -444,7 +444,7 @@ enum status http_server_open(struct http_server **out,
     if (st == STATUS_OK)
         st = listen_at(s);
     if (st == STATUS_OK)
-        st = start(s);
+        st = server_start(s);
     if (st != STATUS_OK) {
         http_server_close(s);
         return st;

@@ -325,7 +325,7 @@ bool http_lease_read(const json_t *v, uint64_t *out)
     return json_is_string(v) && read_digits(bytes_of_json(v), out);
 }
 
-static bool read_number(const json_t *v, bool query, uint64_t *out)
+static bool text_read_number(const json_t *v, bool query, uint64_t *out)
 {
     if (query)
         return read_digits(bytes_of_json(v), out);
@@ -360,7 +360,7 @@ static const char *read_member(const struct http_member *m, json_t *v,
         *(struct bytes *)m->to = bytes_of_json(v);
         return NULL;
     case HTTP_NUMBER:
-        if (!read_number(v, query, &n) || n < m->least || n > m->most)
+        if (!text_read_number(v, query, &n) || n < m->least || n > m->most)
             return "a whole number";
         *(uint64_t *)m->to = n;
         return NULL;

@@ -31,8 +31,8 @@ struct engines {
     ((e)->crawl != NULL ? METRICS_LABELS({"crawl", (e)->crawl}, {label, text}) \
                         : METRICS_LABELS({label, text}))
 
-static void begin(const struct engines *all, const char *name,
-                  enum metrics_type type, const char *help)
+static void metrics_begin(const struct engines *all, const char *name,
+                          enum metrics_type type, const char *help)
 {
     metrics_family(all->m, all->prefix, name, type, help);
 }
@@ -54,8 +54,8 @@ static void add_seen_of(const struct engines *all,
 
 static void add_seen(const struct engines *all)
 {
-    begin(all, SEEN_FAMILY, METRICS_COUNTER,
-          "Answers of the seen check, over all runs.");
+    metrics_begin(all, SEEN_FAMILY, METRICS_COUNTER,
+                  "Answers of the seen check, over all runs.");
     for (size_t i = 0; i < all->n; i++)
         add_seen_of(all, &all->at[i]);
 }
@@ -97,25 +97,27 @@ static void add_filter(const struct engines *all)
     };
 
     for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
-        begin(all, families[k].name, families[k].type, families[k].help);
+        metrics_begin(all, families[k].name, families[k].type,
+                      families[k].help);
         for (size_t i = 0; i < all->n; i++)
             metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
                          *(const uint64_t *)((const char *)all->at[i].frontier +
                                              families[k].at));
     }
-    begin(all, "filter_fill_ratio", METRICS_GAUGE,
-          "Share of the filter's bits or slots that are in use.");
+    metrics_begin(all, "filter_fill_ratio", METRICS_GAUGE,
+                  "Share of the filter's bits or slots that are in use.");
     for (size_t i = 0; i < all->n; i++)
         metrics_double(all->m, LABELS(&all->at[i], NULL, NULL),
                        all->at[i].frontier->filter.fill);
-    begin(all, "filter_overfull", METRICS_GAUGE,
-          "1: the filter no longer keeps the rate it promised.");
+    metrics_begin(all, "filter_overfull", METRICS_GAUGE,
+                  "1: the filter no longer keeps the rate it promised.");
     for (size_t i = 0; i < all->n; i++)
         metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
                      all->at[i].frontier->filter.overfull);
-    begin(all, "filter_false_positive_ratio", METRICS_GAUGE,
-          "New URLs that the filter calls maybe seen: promised, predicted, and "
-          "measured with its 95 % interval.");
+    metrics_begin(
+        all, "filter_false_positive_ratio", METRICS_GAUGE,
+        "New URLs that the filter calls maybe seen: promised, predicted, and "
+        "measured with its 95 % interval.");
     for (size_t i = 0; i < all->n; i++)
         add_rates(all, &all->at[i]);
 }
@@ -124,23 +126,24 @@ static void add_filter(const struct engines *all)
 
 static void add_times(const struct engines *all)
 {
-    begin(all, "commit_duration_seconds", METRICS_HISTOGRAM,
-          "How long a commit took, until it was synced.");
+    metrics_begin(all, "commit_duration_seconds", METRICS_HISTOGRAM,
+                  "How long a commit took, until it was synced.");
     for (size_t i = 0; i < all->n; i++)
         metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
                           &all->at[i].frontier->commits);
-    begin(all, "checkpoint_duration_seconds", METRICS_HISTOGRAM,
-          "How long a checkpoint took; work goes on meanwhile.");
+    metrics_begin(all, "checkpoint_duration_seconds", METRICS_HISTOGRAM,
+                  "How long a checkpoint took; work goes on meanwhile.");
     for (size_t i = 0; i < all->n; i++)
         metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
                           &all->at[i].frontier->checkpoints);
-    begin(all, "checkpoint_failures_total", METRICS_COUNTER,
-          "Checkpoints that could not be written.");
+    metrics_begin(all, "checkpoint_failures_total", METRICS_COUNTER,
+                  "Checkpoints that could not be written.");
     for (size_t i = 0; i < all->n; i++)
         metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
                      all->at[i].frontier->checkpoints_failed);
-    begin(all, "last_checkpoint_timestamp_seconds", METRICS_GAUGE,
-          "When the last successful checkpoint began; 0: there was none.");
+    metrics_begin(
+        all, "last_checkpoint_timestamp_seconds", METRICS_GAUGE,
+        "When the last successful checkpoint began; 0: there was none.");
     for (size_t i = 0; i < all->n; i++)
         metrics_seconds(all->m, LABELS(&all->at[i], NULL, NULL),
                         (uint64_t)all->at[i].frontier->checkpoint_ms *
@@ -255,8 +258,9 @@ static bool is_expected(unsigned status, unsigned reason)
     }
 }
 
-static void add_done(struct metrics_text *m, const struct crawls_view *v,
-                     unsigned status, const char *reason, uint64_t value)
+static void metrics_add_done(struct metrics_text *m,
+                             const struct crawls_view *v, unsigned status,
+                             const char *reason, uint64_t value)
 {
     metrics_uint(m,
                  METRICS_LABELS(OF(v),
@@ -274,15 +278,16 @@ static void add_done_of(struct metrics_text *m, const struct crawls_view *v,
     for (unsigned r = 0; r < REASON_COUNT_; r++)
         if (r != REASON_HTTP &&
             (w->done[status][r] > 0 || is_expected(status, r)))
-            add_done(m, v, status, outcome_reason_name((enum outcome_reason)r),
-                     w->done[status][r]);
+            metrics_add_done(m, v, status,
+                             outcome_reason_name((enum outcome_reason)r),
+                             w->done[status][r]);
     for (unsigned d = 0; d < 10; d++) {
         char reason[16];
 
         snprintf(reason, sizeof reason, "http_%uxx", d);
         if (w->done_http[status][d] > 0 ||
             (status == OUTCOME_FAILED && (d == 4 || d == 5)))
-            add_done(m, v, status, reason, w->done_http[status][d]);
+            metrics_add_done(m, v, status, reason, w->done_http[status][d]);
     }
 }
 
@@ -425,9 +430,9 @@ static void add_plain(struct metrics_text *m, const char *prefix,
 
 /* ---- the frontier ---- */
 
-static void add_counts(struct metrics_text *m,
-                       const struct frontier_service_stats *v,
-                       const struct frontier_stats *w)
+static void metrics_add_counts(struct metrics_text *m,
+                               const struct frontier_service_stats *v,
+                               const struct frontier_stats *w)
 {
     const struct plain all[] = {
         {"puts_total", "URLs put.", METRICS_COUNTER, v->puts},
@@ -512,7 +517,7 @@ void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s)
 
     frontier_service_get_stats(s, &v);
     frontier_service_get_details(s, &w);
-    add_counts(m, &v, &w.engine);
+    metrics_add_counts(m, &v, &w.engine);
     add_acks(m, w.acks);
     add_calls(m, &w);
     metrics_add_engines(m, FRONTIER, &engine, 1);
@@ -594,7 +599,7 @@ static enum metrics_type type_of(const struct shard_figure *f)
                : METRICS_GAUGE;
 }
 
-static const char *number(char text[16], uint32_t n)
+static const char *metrics_number(char text[16], uint32_t n)
 {
     snprintf(text, 16, "%" PRIu32, n);
     return text;
@@ -612,7 +617,7 @@ static void add_figure(struct metrics_text *m, const struct shard_figure *f,
     for (uint32_t n = 0; n < s->count; n++)
         metrics_uint(m,
                      METRICS_LABELS({"crawl", crawl},
-                                    {"shard", number(text, n)}),
+                                    {"shard", metrics_number(text, n)}),
                      shard_figure_value(f, &s->shards[n]));
 }
 
@@ -633,7 +638,7 @@ void metrics_add_cluster(struct metrics_text *m, struct cluster_board *b)
     for (uint32_t n = 0; n < s.count; n++)
         metrics_uint(m,
                      METRICS_LABELS({"crawl", crawl},
-                                    {"shard", number(text, n)},
+                                    {"shard", metrics_number(text, n)},
                                     {"worker", s.shards[n].worker},
                                     {"state", shard_state(&s.shards[n])}),
                      1);

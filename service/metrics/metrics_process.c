@@ -22,7 +22,7 @@
 #define STAT_MOST ((size_t)1 << 20) /* /proc/stat has a line for each core */
 
 /* Reads a file that reports no size, as in /proc. */
-static bool read_text(const char *path, struct buf *to)
+static bool process_read_text(const char *path, struct buf *to)
 {
     FILE *f = fopen(path, "re");
     char piece[4096];
@@ -38,7 +38,7 @@ static bool read_text(const char *path, struct buf *to)
 
 /* Field `number` (from 3 on) of /proc/self/stat; the second is the program's
  * name in parentheses, which may hold anything. */
-static uint64_t field(const struct buf *stat, unsigned number)
+static uint64_t process_field(const struct buf *stat, unsigned number)
 {
     const char *at = strrchr(buf_str(stat), ')');
 
@@ -57,7 +57,7 @@ static uint64_t boot_time(void)
     uint64_t s = 0;
 
     buf_init(&text, STAT_MOST);
-    if (read_text("/proc/stat", &text)) {
+    if (process_read_text("/proc/stat", &text)) {
         at = strstr(buf_str(&text), "\nbtime ");
         s = at != NULL ? strtoull(at + 7, NULL, 10) : 0;
     }
@@ -72,10 +72,10 @@ static void take_stat(struct process_facts *out)
     uint64_t boot = boot_time(), started;
 
     buf_init(&stat, 4096);
-    if (read_text("/proc/self/stat", &stat)) {
-        out->threads = field(&stat, 20);
-        started = field(&stat, 22); /* ticks since boot */
-        out->virtual_bytes = field(&stat, 23);
+    if (process_read_text("/proc/self/stat", &stat)) {
+        out->threads = process_field(&stat, 20);
+        started = process_field(&stat, 22); /* ticks since boot */
+        out->virtual_bytes = process_field(&stat, 23);
         if (boot > 0 && ticks > 0)
             out->started_ns = boot * (uint64_t)NS_PER_S +
                               started * ((uint64_t)NS_PER_S / ticks);

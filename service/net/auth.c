@@ -58,7 +58,7 @@ static enum auth_role role_of_name(struct bytes name)
 /* Adds the token on a line and returns NULL, or returns what is wrong with the
  * line. Blank lines and comments are skipped. A token has no space in it, like
  * `b64token` of RFC 6750. */
-static const char *take_line(struct tokens *t, struct bytes line)
+static const char *auth_take_line(struct tokens *t, struct bytes line)
 {
     struct bytes role, token;
     size_t n = 0;
@@ -95,7 +95,7 @@ static enum status take_lines(struct tokens *t, struct bytes text,
     while (text.len > 0) {
         const char *lf = memchr(text.at, '\n', text.len);
         size_t len = lf != NULL ? (size_t)(lf - text.at) : text.len;
-        const char *wrong = take_line(t, bytes_of(text.at, len));
+        const char *wrong = auth_take_line(t, bytes_of(text.at, len));
 
         number++;
         if (wrong != NULL) {

@@ -46,7 +46,7 @@ static int choose_h2(SSL *ssl, const unsigned char **out,
 
 /* The first of several errors is the cause ("No such file or directory", "no
  * start line"); the last names the layer that passed it on. */
-static enum status complain(const char *what, const char *path)
+static enum status tls_complain(const char *what, const char *path)
 {
     unsigned long first = ERR_peek_error();
     const char *why = ERR_SYSTEM_ERROR(first) ? strerror(ERR_GET_REASON(first))
@@ -64,14 +64,14 @@ static enum status trust(SSL_CTX *ctx, const char *client_ca)
 
     if (SSL_CTX_load_verify_locations(ctx, client_ca, NULL) != 1 ||
         (names = SSL_load_client_CA_file(client_ca)) == NULL)
-        return complain("cannot use the client CA", client_ca);
+        return tls_complain("cannot use the client CA", client_ca);
     SSL_CTX_set_client_CA_list(ctx, names);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                        NULL);
     return STATUS_OK;
 }
 
-static enum status fill(SSL_CTX *ctx, const struct tls_files *f)
+static enum status tls_fill(SSL_CTX *ctx, const struct tls_files *f)
 {
     static const unsigned char id[] = "urlweir";
 
@@ -85,12 +85,12 @@ static enum status fill(SSL_CTX *ctx, const struct tls_files *f)
     SSL_CTX_set_alpn_select_cb(ctx, choose_h2, NULL);
     SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);
     if (SSL_CTX_set_cipher_list(ctx, CIPHERS) != 1)
-        return complain("cannot set up TLS", "");
+        return tls_complain("cannot set up TLS", "");
     if (SSL_CTX_use_certificate_chain_file(ctx, f->cert) != 1)
-        return complain("cannot use the TLS certificate", f->cert);
+        return tls_complain("cannot use the TLS certificate", f->cert);
     if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(ctx) != 1)
-        return complain("cannot use the TLS key", f->key);
+        return tls_complain("cannot use the TLS key", f->key);
     return f->client_ca != NULL ? trust(ctx, f->client_ca) : STATUS_OK;
 }
 
@@ -101,7 +101,7 @@ enum status tls_reload(struct tls *t)
 
     if (ctx == NULL)
         return STATUS_NOMEM;
-    st = fill(ctx, &t->files);
+    st = tls_fill(ctx, &t->files);
     if (st != STATUS_OK) {
         SSL_CTX_free(ctx);
         return st;
@@ -193,14 +193,15 @@ void tls_shutdown(struct tls_conn *c)
 
 /* ---- copies of paths, for as long as a port may be told to reload ---- */
 
-static const char *copy(const char *path)
+static const char *tls_copy(const char *path)
 {
     return path != NULL ? xstrdup(path) : NULL;
 }
 
 struct tls_files tls_files_copy(const struct tls_files *f)
 {
-    return (struct tls_files){copy(f->cert), copy(f->key), copy(f->client_ca)};
+    return (struct tls_files){tls_copy(f->cert), tls_copy(f->key),
+                              tls_copy(f->client_ca)};
 }
 
 void tls_files_fini(struct tls_files *f)

@@ -55,7 +55,7 @@ static void part_init(struct call_part *p, const struct frontier_call *call,
 }
 
 /* The part's answer becomes the call's. */
-static void adopt(struct frontier_call *call, struct frontier_call *part)
+static void split_adopt(struct frontier_call *call, struct frontier_call *part)
 {
     struct arena *memory = call->memory;
 
@@ -90,7 +90,7 @@ static void one_finished(struct call_part *p)
     const struct call_sender *s = o->s;
     struct frontier_call *call = o->call;
 
-    adopt(call, &p->call);
+    split_adopt(call, &p->call);
     frontier_call_fini(&p->call);
     free(o);
     s->ended(s->ctx, call);
@@ -228,7 +228,7 @@ struct all {
     struct call_part parts[];
 };
 
-static int by_name(const void *a, const void *b)
+static int split_by_name(const void *a, const void *b)
 {
     const struct bytes *x = a, *y = b;
     size_t least = x->len < y->len ? x->len : y->len;
@@ -241,7 +241,7 @@ static int by_name(const void *a, const void *b)
 static void unite(struct frontier_call *call, struct bytes *names, size_t n)
 {
     if (n > 0)
-        qsort(names, n, sizeof *names, by_name);
+        qsort(names, n, sizeof *names, split_by_name);
     call->names = answer_room(call, n + 1, sizeof *call->names);
     for (size_t i = 0; call->names != NULL && i < n; i++)
         if (i == 0 || !bytes_equal(names[i], names[i - 1]))
@@ -301,7 +301,8 @@ static void all_finished(struct call_part *p)
         all_end(l);
 }
 
-static void send_all(const struct call_sender *s, struct frontier_call *call)
+static void split_send_all(const struct call_sender *s,
+                           struct frontier_call *call)
 {
     struct all *l = xcalloc(1, sizeof *l + s->shards * sizeof *l->parts);
 
@@ -402,7 +403,7 @@ static void list_finished(struct call_part *p)
     on = part->status == STATUS_OK &&
          (l->begun || (l->shard < l->s->shards && l->given < l->most));
     if (urls && (part->url_count > 0 || !on)) {
-        adopt(call, part);
+        split_adopt(call, part);
         call->more = on;
         list_end(l);
         return;
@@ -538,7 +539,7 @@ static void take_urls(struct frontier_call *call,
 
 /* A part that stopped at its size has leased no more than it handed out, so it
  * is asked anew in the next round. */
-static void take_part(struct get *g, struct asked *a)
+static void split_take_part(struct get *g, struct asked *a)
 {
     struct frontier_call *part = &a->part.call;
     uint32_t given = count_queues(a);
@@ -580,7 +581,7 @@ static void take_round(struct get *g)
         memcpy(urls, call->urls, call->url_count * sizeof *urls);
     call->urls = urls;
     for (size_t i = 0; i < g->count; i++)
-        take_part(g, &g->asked[i]);
+        split_take_part(g, &g->asked[i]);
     get_on(g);
 }
 
@@ -717,5 +718,5 @@ void call_split(const struct call_sender *s, struct frontier_call *call,
              call->verb == FRONTIER_LIST_QUEUES)
         send_list(s, call);
     else
-        send_all(s, call);
+        split_send_all(s, call);
 }

@@ -97,7 +97,7 @@ static const char bad_answer[] =
 
 /* ---- ends of parts ---- */
 
-static void uncount(struct forwarder *f, struct call_part *p)
+static void forwarder_uncount(struct forwarder *f, struct call_part *p)
 {
     if (p->call.verb == FRONTIER_PUT)
         atomic_fetch_sub(&f->lines[p->shard].put_count, 1);
@@ -108,7 +108,7 @@ static void end_part(struct forwarder *f, struct call_part *p, const char *why)
     answer_begin(&p->call);
     answer_fail(&p->call, STATUS_CLOSED);
     p->call.why = why;
-    uncount(f, p);
+    forwarder_uncount(f, p);
     p->finish(p);
 }
 
@@ -200,7 +200,7 @@ static void take_here(struct forwarder *f, struct part_list *of)
     while ((p = STAILQ_FIRST(of)) != NULL) {
         STAILQ_REMOVE_HEAD(of, next);
         f->waiting--;
-        uncount(f, p);
+        forwarder_uncount(f, p);
         if (f->o.take(f->o.ctx, p))
             continue;
         if (p->call.verb == FRONTIER_PUT)
@@ -213,7 +213,8 @@ static void take_here(struct forwarder *f, struct part_list *of)
 
 /* ---- a request ---- */
 
-static size_t take_answer(char *data, size_t size, size_t n, void *exchange)
+static size_t forwarder_take_answer(char *data, size_t size, size_t n,
+                                    void *exchange)
 {
     struct exchange *x = exchange;
 
@@ -257,7 +258,7 @@ static struct exchange *new_exchange(const struct forwarder *f)
     curl_easy_setopt(x->curl, CURLOPT_PROXY, "");
     curl_easy_setopt(x->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     curl_easy_setopt(x->curl, CURLOPT_TIMEOUT_MS, EXCHANGE_MS);
-    curl_easy_setopt(x->curl, CURLOPT_WRITEFUNCTION, take_answer);
+    curl_easy_setopt(x->curl, CURLOPT_WRITEFUNCTION, forwarder_take_answer);
     curl_easy_setopt(x->curl, CURLOPT_WRITEDATA, x);
     curl_easy_setopt(x->curl, CURLOPT_PRIVATE, x);
     curl_easy_setopt(x->curl, CURLOPT_USERAGENT, "urlweir/" URLWEIR_VERSION);
@@ -275,8 +276,8 @@ static void free_exchange(struct exchange *x)
     free(x);
 }
 
-static void take_part(struct forwarder *f, struct exchange *x,
-                      struct part_list *of)
+static void forwarder_take_part(struct forwarder *f, struct exchange *x,
+                                struct part_list *of)
 {
     struct call_part *p = STAILQ_FIRST(of);
 
@@ -326,7 +327,7 @@ static bool send_some(struct forwarder *f, uint32_t shard, bool puts,
     buf_clear(&x->url);
     buf_addf(&x->url, "%s/v1/shards/%" PRIu32, owner->http, shard);
     do
-        take_part(f, x, of);
+        forwarder_take_part(f, x, of);
     while (puts && !STAILQ_EMPTY(of) && x->count < CALL_WIRE_CALLS &&
            x->ask.len < BODY_MARK);
     buf_add_char(&x->ask, ']');
@@ -360,12 +361,12 @@ static void settle_part(struct forwarder *f, struct call_part *p,
     } else if (how != ANSWERED) {
         line_return(f, p);
     } else {
-        uncount(f, p);
+        forwarder_uncount(f, p);
         p->finish(p);
     }
 }
 
-static enum outcome outcome_of(struct exchange *x, CURLcode code)
+static enum outcome forwarder_outcome_of(struct exchange *x, CURLcode code)
 {
     struct frontier_call *calls[CALL_WIRE_CALLS];
     long http = 0;
@@ -421,7 +422,7 @@ static bool any_not_taken(const struct exchange *x)
 static void end_exchange(struct forwarder *f, struct exchange *x, CURLcode code)
 {
     struct line *l = &f->lines[x->shard];
-    enum outcome how = outcome_of(x, code);
+    enum outcome how = forwarder_outcome_of(x, code);
 
     curl_multi_remove_handle(f->multi, x->curl);
     LIST_REMOVE(x, others);
@@ -478,7 +479,7 @@ static void end_vain(struct forwarder *f, bool stop)
 
 /* ---- turns ---- */
 
-static void look(struct forwarder *f, int64_t now)
+static void forwarder_look(struct forwarder *f, int64_t now)
 {
     if (now < f->look_at)
         return;
@@ -534,7 +535,7 @@ static void *forward(void *arg)
 
     while (!end) {
         take_new(f, &stop, &end);
-        look(f, clock_mono());
+        forwarder_look(f, clock_mono());
         end_vain(f, stop);
         serve_lines(f, stop);
         curl_multi_perform(f->multi, &running);

@@ -92,7 +92,7 @@ struct served_shards {
     uint64_t acks[FRONTIER_ACKS_];
 };
 
-static void fail(struct served_shards *s)
+static void shards_fail(struct served_shards *s)
 {
     if (!atomic_exchange(&s->has_failed, true) && s->failed != NULL)
         s->failed(s->failed_ctx);
@@ -131,7 +131,7 @@ static bool submit_here(struct served_shards *s, uint32_t shard,
     return taken;
 }
 
-static bool take_part(void *ctx, struct call_part *p)
+static bool shards_take_part(void *ctx, struct call_part *p)
 {
     struct served_shards *s = ctx;
 
@@ -154,7 +154,7 @@ static void send_part(void *ctx, struct call_part *p)
     p->give_up = clock_mono() + patience(&p->call);
     if ((p->call.verb == FRONTIER_PUT &&
          forwarder_has_puts(s->forwarder, p->shard)) ||
-        !take_part(s, p))
+        !shards_take_part(s, p))
         forwarder_add(s->forwarder, p);
 }
 
@@ -210,7 +210,7 @@ static enum status submit_sent(struct served_shards *s,
                                                            : STATUS_BUSY;
 }
 
-static enum status submit(void *of, struct frontier_call *call)
+static enum status shards_submit(void *of, struct frontier_call *call)
 {
     struct served_shards *s = of;
     enum status st = STATUS_OK;
@@ -255,7 +255,7 @@ static void add_stats(struct frontier_service_stats *to,
 }
 
 /* Of the shards that are here; calls are those of our own clients. */
-static void stats(void *of, struct frontier_service_stats *out)
+static void shards_stats(void *of, struct frontier_service_stats *out)
 {
     struct served_shards *s = of;
 
@@ -345,7 +345,7 @@ static enum status open_store(struct own *w, struct shard_rows *rows,
 }
 
 /* Waits until the shard is given up, or its store fails. */
-static void serve(struct own *w)
+static void shards_serve(struct own *w)
 {
     struct frontier_service_stats now = {.broken = false};
 
@@ -364,7 +364,7 @@ struct marking {
     bool marked;
 };
 
-static enum status mark(void *ctx)
+static enum status shards_mark(void *ctx)
 {
     struct marking *m = ctx;
     bool was = m->marked;
@@ -374,14 +374,14 @@ static enum status mark(void *ctx)
 }
 
 /* One term of ownership. False: the shard could not be opened, or failed. */
-static bool keep(struct own *w)
+static bool shards_keep(struct own *w)
 {
     const struct served_shards *s = w->all;
     struct marking marking = {.rows = NULL};
     const struct shard_rows_options o = {.access = s->o.access,
                                          .name = s->o.name,
                                          .number = {w->number, s->count},
-                                         .before = mark,
+                                         .before = shards_mark,
                                          .ctx = &marking};
     struct frontier_service *service = NULL;
     struct shard_rows *rows = NULL;
@@ -400,7 +400,7 @@ static bool keep(struct own *w)
         pthread_mutex_lock(&w->mtx);
         w->service = service;
         pthread_mutex_unlock(&w->mtx);
-        serve(w);
+        shards_serve(w);
         st = frontier_service_close(service);
         if (st == STATUS_OK)
             st = say_owner(w, rows, NULL, &why);
@@ -432,13 +432,13 @@ static void *keeper(void *arg)
         w->busy = true;
         pthread_mutex_unlock(&w->mtx);
         since = clock_mono();
-        good = keep(w);
+        good = shards_keep(w);
         deaths = good ? 0 : clock_mono() - since > LONG_ENOUGH ? 1 : deaths + 1;
         pthread_mutex_lock(&w->mtx);
         w->busy = false;
         pthread_cond_broadcast(&w->changed);
         if (w->wanted && deaths >= DEATHS)
-            fail(w->all);
+            shards_fail(w->all);
         for (int64_t until = clock_mono() + AGAIN;
              deaths > 0 && w->wanted && !w->ending && clock_mono() < until;)
             (void)cond_wait_until(&w->changed, &w->mtx, until);
@@ -462,7 +462,7 @@ static void gained(void *ctx, int partition)
     if (!w->has_keeper) {
         w->has_keeper = pthread_create(&w->keeper, NULL, keeper, w) == 0;
         if (!w->has_keeper)
-            fail(s);
+            shards_fail(s);
     }
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->mtx);
@@ -504,7 +504,7 @@ static void *member(void *arg)
         } else if (st != STATUS_AGAIN) {
             log_error("this process cannot have shards any more", "why=\"%s\"",
                       buf_str(&why));
-            fail(s);
+            shards_fail(s);
             break;
         }
     }
@@ -596,7 +596,7 @@ enum status served_shards_open(struct served_shards **out,
     struct served_shards *s = xcalloc(1, sizeof *s);
     struct forwarder_options f = {.token_file = o->token_file,
                                   .tls = o->tls,
-                                  .take = take_part,
+                                  .take = shards_take_part,
                                   .ctx = s};
     enum status st;
 
@@ -605,7 +605,8 @@ enum status served_shards_open(struct served_shards **out,
         s->o.memory = MEMORY;
     if (s->o.most_waiting == 0)
         s->o.most_waiting = MOST_WAITING;
-    s->place = (struct frontier_place){s, submit, stats, details, place_close};
+    s->place = (struct frontier_place){s, shards_submit, shards_stats, details,
+                                       place_close};
     pthread_mutex_init(&s->mtx, NULL);
     cond_init(&s->none);
     st = find_service(s, why);
@@ -662,7 +663,7 @@ enum status served_shards_join(struct served_shards *s, const char *http,
 }
 
 /* Gives all shards up: the group calls gives_up for each. */
-static void leave(struct served_shards *s)
+static void shards_leave(struct served_shards *s)
 {
     atomic_store(&s->leaving, true);
     if (s->has_member)
@@ -692,7 +693,7 @@ enum status served_shards_close(struct served_shards *s)
     pthread_mutex_unlock(&s->mtx);
     if (s->forwarder != NULL) {
         forwarder_stop(s->forwarder);
-        leave(s);
+        shards_leave(s);
         pthread_mutex_lock(&s->mtx);
         while (s->calls > 0)
             pthread_cond_wait(&s->none, &s->mtx);

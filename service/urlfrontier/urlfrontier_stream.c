@@ -90,7 +90,7 @@ static void pause_if_full(struct put_stream *s)
 
 /* After answers came, or some were read: goes on, or ends the call. A stream
  * that waits for nothing may be ended where there are too many. */
-static void go_on(struct grpc_call *c)
+static void stream_go_on(struct grpc_call *c)
 {
     struct put_stream *s = grpc_call_user(c);
 
@@ -170,7 +170,7 @@ static void line_up(struct put_batch *b)
     s->last = b;
 }
 
-static void submit(struct put_batch *b)
+static void stream_submit(struct put_batch *b)
 {
     size_t left = b->n - b->given;
 
@@ -190,11 +190,12 @@ static void send_open(struct grpc_call *c)
     if (b == NULL)
         return;
     line_up(b);
-    submit(b);
+    stream_submit(b);
 }
 
 /* STATUS_FORMAT: a string is not UTF-8. */
-static enum status take_item(struct put_batch *b, const Urlfrontier__URLItem *m)
+static enum status stream_take_item(struct put_batch *b,
+                                    const Urlfrontier__URLItem *m)
 {
     const Urlfrontier__URLInfo *info = NULL;
     struct frontier_item *item = new_item(b);
@@ -230,7 +231,7 @@ static void put_message(struct grpc_call *c, struct bytes m)
     item = grpc_unpack(c, &urlfrontier__urlitem__descriptor, b->arena, m);
     if (item == NULL)
         return;
-    if (take_item(b, item) != STATUS_OK) {
+    if (stream_take_item(b, item) != STATUS_OK) {
         grpc_call_finish(c, GRPC_INTERNAL, "a string is not UTF-8");
         return;
     }
@@ -310,7 +311,7 @@ static void discovered_message(struct grpc_call *c, struct bytes m)
     b->ids[0] = proto_bytes(in->id);
     line_up(b);
     if (b->n > 0)
-        submit(b);
+        stream_submit(b);
     else /* no URLs to put */
         acknowledge_answered(s, b);
     pause_if_full(s);
@@ -336,14 +337,14 @@ static void batch_answered(struct api_call *a)
 
     count_given(b);
     if (b->given < b->n) {
-        submit(b);
+        stream_submit(b);
         return;
     }
     acknowledge_answered(s, b);
     if (s->call == NULL)
         free_if_over(s);
     else if (!grpc_call_has_ended(s->call))
-        go_on(s->call);
+        stream_go_on(s->call);
 }
 
 static void half_closed(struct grpc_call *c)
@@ -363,7 +364,7 @@ static void stopping(struct grpc_call *c)
     s->stopping = true;
     grpc_call_pause(c);
     send_open(c);
-    go_on(c);
+    stream_go_on(c);
 }
 
 static void ended(struct grpc_call *c)
@@ -379,7 +380,7 @@ static void ended(struct grpc_call *c)
 
 #define STREAM_OF_PUTS                                                         \
     .kind = GRPC_STREAM, .role = AUTH_WRITE, .begun = begun,                   \
-    .half_closed = half_closed, .drained = go_on, .stopping = stopping,        \
+    .half_closed = half_closed, .drained = stream_go_on, .stopping = stopping, \
     .ended = ended
 
 const struct grpc_method urlfrontier_put_methods[] = {
@@ -448,7 +449,7 @@ static void give_back_part(struct list *l)
 
 /* ---- parts ---- */
 
-static void ask(struct list *l)
+static void stream_ask(struct list *l)
 {
     l->asked = true;
     api_submit(&l->base);
@@ -467,7 +468,7 @@ static void write_part(struct list *l)
     buf_fini(&out);
 }
 
-static void answered(struct api_call *a)
+static void stream_answered(struct api_call *a)
 {
     struct list *l = (struct list *)a;
 
@@ -479,7 +480,7 @@ static void answered(struct api_call *a)
         write_part(l);
         if (a->call.more && !grpc_call_has_ended(a->grpc)) {
             if (grpc_call_room(a->grpc) > 0)
-                ask(l);
+                stream_ask(l);
             return; /* `drained` asks later */
         }
         grpc_call_finish(a->grpc, GRPC_OK, NULL);
@@ -492,7 +493,7 @@ void urlfrontier_list_drained(struct grpc_call *c)
     struct list *l = grpc_call_user(c);
 
     if (l != NULL && !l->asked)
-        ask(l);
+        stream_ask(l);
 }
 
 void urlfrontier_list_ended(struct grpc_call *c)
@@ -507,7 +508,7 @@ static struct list *new_list(struct grpc_call *c, enum frontier_verb verb)
 {
     struct list *l = xcalloc(1, sizeof *l);
 
-    api_call_init(&l->base, c, verb, answered);
+    api_call_init(&l->base, c, verb, stream_answered);
     l->arena = arena_new(REQUEST_MOST);
     grpc_call_set_user(c, l);
     return l;
@@ -537,7 +538,7 @@ void urlfrontier_get_message(struct grpc_call *c, struct bytes m)
             return;
         }
     }
-    ask(l);
+    stream_ask(l);
 }
 
 /* False: the call has been finished. */
@@ -572,7 +573,7 @@ void urlfrontier_list_message(struct grpc_call *c, struct bytes m)
 
     l->write = urlfrontier_url_as_item;
     if (r != NULL && read_list_params(c, &l->base.call, r))
-        ask(l);
+        stream_ask(l);
     else
         free_list(l);
 }

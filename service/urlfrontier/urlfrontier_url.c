@@ -107,7 +107,7 @@ static void add_octets(struct buf *out, unsigned field, struct bytes b)
     buf_add_bytes(out, b);
 }
 
-static void add_number(struct buf *out, unsigned field, uint64_t n)
+static void info_add_number(struct buf *out, unsigned field, uint64_t n)
 {
     if (n == 0)
         return;
@@ -142,8 +142,8 @@ void urlfrontier_url_as_item(struct buf *out, const struct frontier_url *u)
     add_tag(out, 1, OCTETS);
     add_varint(out, info);
     urlfrontier_url_as_info(out, u);
-    add_number(out, 2, u->refetch_s);
-    add_number(out, 4, u->created_s);
+    info_add_number(out, 2, u->refetch_s);
+    info_add_number(out, 4, u->created_s);
 }
 
 void urlfrontier_url_answer(struct grpc_call *c, struct buf *out)
