@@ -94,7 +94,7 @@ MUST_CHECK enum status checkpoint_load(struct filter **out, const char *path,
 MUST_CHECK enum status checkpoint_peek(const char *path,
                                        struct checkpoint_info *info);
 
-/* ---- filters of keys that are not a crawl's: any octets, hashed with a seed that the checkpoint carries ----
+/* ---- filters of other keys: any octets, hashed with a seed in the file ----
  *
  * A crawl's seed is a secret and is not in its checkpoint. These files are used
  * alone, so they hold theirs (checkpoint.h, `has_seed`). The seed is made from

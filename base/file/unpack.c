@@ -243,7 +243,7 @@ enum status unpack_step(struct unpack *u, struct bytes *in, char *to,
 
 /* ---- decompresses octets that may be gzipped ----
  *
- * UNKNOWN --magic--> MEMBER --its end--> BETWEEN --no magic--> DROP
+ *     UNKNOWN --magic--> MEMBER --its end--> BETWEEN --no magic--> DROP
  *        |                  ^                   |
  *        +--other--> PLAIN  +-------magic-------+
  *

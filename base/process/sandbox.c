@@ -3,7 +3,7 @@
  * sandbox.c - restricts which files can be read and written (Landlock), and
  * which system calls are made (seccomp).
  *
- * Landlock is used by system calls: Debian 12 has no library for Landlock, and its
+ * Landlock is used by system calls: Debian 12 has no library for it, and its
  * <linux/landlock.h> is of the first version. We ask the kernel for its version
  * and use only rights of that version; it accepts a struct longer than it knows
  * if the rest is zero.
@@ -447,7 +447,7 @@ static int sandbox_seccomp_seal(bool unix_sockets)
     return sandbox_load(c, rc);
 }
 
-/* ---- enters the sandbox's parts in turn, and describes what is in effect ---- */
+/* ---- the parts in turn, and what is in effect ---- */
 
 static char text[160] = "off";
 

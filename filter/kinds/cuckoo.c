@@ -11,8 +11,8 @@
  *   of about 50 ns a key that scalable.c does not have.
  * - Repeats. The same key again and again would fill both its buckets. If the
  *   filter stores keys, it does not put a known key twice. If not, it puts as
- *   many copies as fill one bucket, and counts the others (buckets.h), so that a
- *   key added n times is gone after n removals.
+ *   many copies as fill one bucket, and counts the others (buckets.h), so that
+ *   a key added n times is gone after n removals.
  * - Overflow. A key that finds no place goes into a short list, which every
  *   question searches; once that is full too, every answer is "maybe". Neither
  *   happens to a filter within its capacity.

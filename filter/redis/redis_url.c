@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_url.c - where a Redis server is, how to sign in there, which Bloom filter
- * is meant and how it is laid out.
+ * redis_url.c - where a Redis server is, how to sign in there, which Bloom
+ * filter is meant and how it is laid out.
  *
  * It does not use the parser of frontier/url/url.h, which refuses all but
  * http(s) and canonicalises: a password must arrive as it was written.

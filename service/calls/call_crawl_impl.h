@@ -40,7 +40,7 @@ MUST_CHECK enum status call_crawl_put(void *of,
                                       struct frontier_item *const *items,
                                       size_t n);
 
-/* ---- metadata of URLs: encoded URLInfo messages (frontier_item.metadata) ---- */
+/* ---- metadata: encoded URLInfo messages (frontier_item.metadata) ---- */
 
 /* Replaces the contents of `out` with what a program needs to know about a URL
  * before it fetches it; `via` may be empty. */

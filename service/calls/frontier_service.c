@@ -17,7 +17,7 @@
 
 /* ---- the frontier thread, one turn after the other ----
  *
- * submit ──► waiting (bounded) ──► turn: gather puts, carry out the rest
+ *   submit ──► waiting (bounded) ──► turn: gather puts, carry out the rest
  *                                      │
  *                                      ▼
  *                                   commit, synced

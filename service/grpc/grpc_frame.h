@@ -54,7 +54,7 @@ size_t grpc_reader_held(const struct grpc_reader *r);
 /* The prefix of a message that is not compressed. */
 void grpc_prefix(char out[GRPC_PREFIX], size_t len);
 
-/* ---- the small texts of gRPC over HTTP/2: status codes, messages, time-outs ----
+/* ---- the small texts of gRPC: status codes, messages, time-outs ----
  *
  * Source: grpc/doc/PROTOCOL-HTTP2.md and grpc/doc/statuscodes.md.
  */

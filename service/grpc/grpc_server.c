@@ -17,8 +17,8 @@
 
 /* ---- a call from its headers to its trailers ----
  *
- * headers ─► refused (grpc_server.c)
- *      └─────► open ─► messages ─► half closed ─► finish() ─► trailers ─► ended
+ *   headers ─► refused
+ *      └─────► open ─► messages ─► half closed ─► finished ─► trailers ─► ended
  *                └── deadline, RST_STREAM, connection gone ─────────────► ended
  *
  * A stream's octets are consumed as their messages are passed to the method: a

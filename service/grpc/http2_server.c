@@ -74,7 +74,7 @@ struct http2_server {
 
 /* ---- the deadlines of a connection ----
  *
- * handshake, preface, SETTINGS    preface_ns
+ *   handshake, preface, SETTINGS    preface_ns
  *   a block of header fields        head_ns
  *   no stream                       idle_ns, or stranger_ns; then GOAWAY's
  *                                   notice, GOAWAY, and answer_ns to take it

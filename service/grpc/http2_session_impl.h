@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "service/grpc/http2_session.h"
 
-/* ---- the heads of frames (RFC 9113 section 4.1), as they come in, cut anywhere ----
+/* ---- heads of frames (RFC 9113 section 4.1), as they come in, cut anywhere ----
  *
  * nghttp2 silently skips frames that it does not know or need; this sees every
  * frame. It checks nothing: octets that are not HTTP/2 give heads too, and

@@ -209,8 +209,8 @@ static bool is_cut_short(const struct http_request *r, const char *version)
            at - target != strlen(r->uri) + 1;
 }
 
-/* Answers 400 to a head that other servers may read differently (http_exchange.c);
- * `version` is the library's pointer. */
+/* Answers 400 to a head that other servers may read differently; `version` is
+ * the library's pointer. */
 static void http_head_check(struct http_request *r, const char *version)
 {
     const char *why = why_not(r->conn, version);

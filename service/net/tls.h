@@ -17,7 +17,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* ---- the PEM files of a port with TLS, gRPC's and HTTP's (http_tls.h) alike ---- */
+/* ---- the PEM files of a port with TLS, gRPC's and HTTP's alike ---- */
 
 struct tls_files {
     const char *cert, *key; /* the certificate with its chain; its key */

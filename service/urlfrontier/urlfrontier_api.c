@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* urlfrontier_api.c - the table of methods, calls between two threads, and those
- * with one request and one answer. */
+/* urlfrontier_api.c - the table of methods, calls between two threads, and
+ * those with one request and one answer. */
 #include "service/urlfrontier/urlfrontier_api.h"
 
 #include <stdatomic.h>
