@@ -18,7 +18,7 @@
  *             of links
  *   written   octets passed to write(2) for each new URL: log, file, filter
  *   asked     links that came to the exact set
- *   read      links that read a page of it from its file
+ *   read      links that read a block of it from the database
  *   syscalls  read(2) and the like, for each link
  *
  *   bench_growth [URLS [HOSTS [MEMORY_MB [DIR]]]]
@@ -297,7 +297,7 @@ static int by_size(const void *a, const void *b)
 static uint64_t on_disk(const struct growth *g)
 {
     static const char *const names[] = {"frontier.db", "frontier.db-wal",
-                                        "frontier.runs", "filter.ckpt"};
+                                        "filter.ckpt"};
     uint64_t sum = 0, size;
     char path[320];
 
@@ -437,9 +437,8 @@ static bool run(struct growth *g, uint64_t urls)
 static void remove_all(const struct growth *g)
 {
     static const char *const names[] = {"frontier.db",     "frontier.db-wal",
-                                        "frontier.db-shm", "frontier.runs",
-                                        "filter.ckpt",     "filter.ckpt.tmp",
-                                        "manifest"};
+                                        "frontier.db-shm", "filter.ckpt",
+                                        "filter.ckpt.tmp", "manifest"};
     char path[320];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -26,7 +26,6 @@
 #include "crawler/html/links.h"
 #include "crawler/html/text_simhash.h"
 #include "storage/db/db.h"
-#include "storage/db/run_file.h"
 #include "storage/index/near_index.h"
 
 #define ROUNDS     7
@@ -163,14 +162,10 @@ static uint64_t next_print(uint64_t *some, size_t n)
 static void report_index(uint64_t seq, uint64_t near, int64_t cpu, uint64_t n,
                          const struct near_index *x, const char *path)
 {
-    char *runs = run_file_path(path);
-    uint64_t size = 0, of_runs = 0;
+    uint64_t size = 0;
 
     if (file_size(path, &size) != STATUS_OK)
         exit(1);
-    if (file_size(runs, &of_runs) == STATUS_OK) /* after the first merge */
-        size += of_runs;
-    free(runs);
     printf("  %12llu %10.1f %10llu %14.0f %10.1f\n", (unsigned long long)seq,
            (double)cpu / 1e3 / (double)n, (unsigned long long)near,
            (double)size / (double)near_index_count(x),

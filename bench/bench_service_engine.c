@@ -251,9 +251,9 @@ static void *press(void *arg)
 
 static void remove_store(const struct bench *b)
 {
-    static const char *const names[] = {"frontier.db",     "frontier.db-wal",
-                                        "frontier.db-shm", "frontier.runs",
-                                        "filter.ckpt",     "manifest"};
+    static const char *const names[] = {"frontier.db", "frontier.db-wal",
+                                        "frontier.db-shm", "filter.ckpt",
+                                        "manifest"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[600];
@@ -278,17 +278,12 @@ static void open_service(struct bench *b, const char *what)
 
 static uint64_t disk(const struct bench *b)
 {
-    static const char *const names[] = {"frontier.db", "frontier.runs"};
-    uint64_t sum = 0, size;
+    uint64_t size = 0;
+    char path[600];
 
-    for (int i = 0; i < 2; i++) {
-        char path[600];
-
-        snprintf(path, sizeof path, "%s/%s", b->dir, names[i]);
-        if (file_size(path, &size) == STATUS_OK)
-            sum += size;
-    }
-    return sum;
+    snprintf(path, sizeof path, "%s/frontier.db", b->dir);
+    (void)!file_size(path, &size);
+    return size;
 }
 
 static int finish(const struct bench *b)

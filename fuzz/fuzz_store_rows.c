@@ -30,8 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define WALL    INT64_C(1700000000000)
 #define CHANGES 8
 
-static const char *const names[] = {"frontier.db", "frontier.runs", "manifest",
-                                    "filter.ckpt"};
+static const char *const names[] = {"frontier.db", "manifest", "filter.ckpt"};
 enum { NAMES = sizeof names / sizeof *names };
 
 struct template
@@ -237,11 +236,11 @@ static void run_sql(const char *sql)
 
 static void clear_dir(void)
 {
-    static const char *const all[] = {
-        "frontier.db",         "frontier.db-wal", "frontier.db-shm",
-        "frontier.runs",       "manifest",        "filter.ckpt",
-        "manifest.tmp",        "filter.ckpt.tmp", "lock",
-        "frontier.db-unsynced"};
+    static const char *const all[] = {"frontier.db",         "frontier.db-wal",
+                                      "frontier.db-shm",     "manifest",
+                                      "filter.ckpt",         "manifest.tmp",
+                                      "filter.ckpt.tmp",     "lock",
+                                      "frontier.db-unsynced"};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         (void)unlink(in_dir(all[i]));
@@ -277,7 +276,7 @@ static void make(struct template *t)
             "INSERT INTO item_lease VALUES(1, 70, 1699999999000,"
             " 1700000060000);"
             "INSERT INTO item_queue VALUES(1, 3, 0, 5, 0, 50, 0, 2, 1);"
-            "INSERT OR IGNORE INTO seenpart VALUES(900, 0, 0, x'', NULL);"
+            "INSERT OR IGNORE INTO seenpart VALUES(900, 0, 0, x'');"
             "INSERT INTO drop_reason VALUES(1, 'scope', 2);"
             "INSERT INTO drop_count VALUES(1, 1, 'x.example', 2);"
             "INSERT INTO drop_example VALUES(1000, 1, 0, 'x', 'y', 1, 1);"

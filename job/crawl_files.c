@@ -14,10 +14,10 @@ void crawl_remove_files(const char *dir)
      * a part of this. */
     static const char *const names[] = {"manifest",        "manifest.tmp",
                                         "frontier.db-wal", "frontier.db-shm",
-                                        "frontier.runs",   "filter.ckpt",
-                                        "filter.ckpt.tmp", "block-exact",
-                                        CRAWL_COOKIES,     SETTINGS_SECRETS,
-                                        "frontier.db",     SETTINGS_FILE};
+                                        "filter.ckpt",     "filter.ckpt.tmp",
+                                        "block-exact",     CRAWL_COOKIES,
+                                        SETTINGS_SECRETS,  "frontier.db",
+                                        SETTINGS_FILE};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];

@@ -4,8 +4,8 @@
  *
  * Each check prints one line, "ok", "mend" (resume puts it right by itself) or
  * "BAD". With --repair the store, when it is sound in itself, is taken as the
- * truth. A store that is not sound is never repaired, but for
- * the file of runs, which follows from its rows.
+ * truth. A store that is not sound is never repaired, but for its exact set and
+ * the indexes of pages, which follow from its rows.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -30,13 +30,13 @@
 
 #define MEMORY ((uint64_t)256 << 20)
 
-static enum status make_runs(struct reader *r)
+static enum status make_exact_set(struct reader *r)
 {
     uint64_t urls;
     enum status st = reindex(r->dir, MEMORY, &urls);
 
     if (st == STATUS_OK)
-        printf("repaired: frontier.runs was made anew from %" PRIu64 " rows\n",
+        printf("repaired: the exact set was made anew from %" PRIu64 " rows\n",
                urls);
     return st;
 }
@@ -76,17 +76,17 @@ static enum status remove_filter(struct reader *r)
 }
 
 /* Writes the manifest from the store and removes the filter's file, to be
- * rebuilt; with `runs` makes frontier.runs anew first. Prints what it did.
+ * rebuilt; with `exact_set` fills that anew first. Prints what it did.
  * Returns the command's exit status. */
-static int verify_repair(struct reader *r, bool service, bool runs)
+static int verify_repair(struct reader *r, bool service, bool exact_set)
 {
     struct file_lock *lock = NULL;
     char *path = reader_path(r, "lock");
     enum status st = file_lock_take(&lock, path, "verify", NULL);
 
     free(path);
-    if (st == STATUS_OK && runs)
-        st = make_runs(r);
+    if (st == STATUS_OK && exact_set)
+        st = make_exact_set(r);
     if (st == STATUS_OK)
         st = remove_filter(r);
     if (st == STATUS_OK)
@@ -113,7 +113,7 @@ struct verify_settings {
 static const struct option_spec specs[] = {
     {.name = "repair", .type = OPTION_FLAG, AT(repair), .section = "Repair",
      .help = "accept the store as it is: write the manifest anew and have the "
-             "filter and a damaged frontier.runs rebuilt"},
+             "filter and a damaged exact set rebuilt"},
 };
 /* clang-format on */
 
@@ -181,8 +181,9 @@ static void verify_records(struct verdicts *v, struct reader *r)
                     "warc: a file was not finished; resume does that");
 }
 
+/* `unsound`: of v->bad, those about the store's own rows. */
 static int conclude(struct reader *r, const struct verdicts *v,
-                    unsigned store_bad, bool want_repair)
+                    unsigned unsound, bool want_repair)
 {
     if (v->bad == 0 && v->mend == 0) {
         printf("all agree\n");
@@ -193,8 +194,8 @@ static int conclude(struct reader *r, const struct verdicts *v,
                "itself is intact and can be resumed\n");
         return EXIT_DAMAGED;
     }
-    if (want_repair && store_bad == v->runs && r->holder == 0)
-        return verify_repair(r, v->service, v->runs > 0);
+    if (want_repair && unsound == 0 && r->holder == 0)
+        return verify_repair(r, v->service, v->derived > 0);
     if (want_repair)
         fprintf(stderr, "urlweir verify: %s\n",
                 r->holder != 0 ? "its process is running; stop it first"
@@ -205,12 +206,11 @@ static int conclude(struct reader *r, const struct verdicts *v,
         return EXIT_LIMIT;
     }
     printf("damaged%s\n",
-           store_bad == 0 ? ": the store is intact; --repair accepts it as it "
-                            "is"
-           : store_bad == v->runs
-               ? ": URLs and fetches are intact; --repair makes frontier.runs "
-                 "anew from them"
-               : "");
+           unsound > 0 ? ""
+           : v->derived == 0
+               ? ": the store is intact; --repair accepts it as it is"
+               : ": URLs and fetches are intact; --repair makes the exact set "
+                 "anew from them");
     return EXIT_DAMAGED;
 }
 
@@ -219,7 +219,7 @@ static int verify_dir(void *ctx, const struct crawl_dir *d)
     const struct verify_settings *s = ctx;
     struct verdicts v = {0};
     struct reader r;
-    unsigned store_bad;
+    unsigned unsound;
     int code = EXIT_DONE;
 
     if (!open_crawl(&r, "verify", d->path, &code))
@@ -231,13 +231,13 @@ static int verify_dir(void *ctx, const struct crawl_dir *d)
     if (v.service)
         verify_service(&v, &r);
     verify_links(&v, &r);
-    store_bad = v.bad;
+    unsound = v.bad - v.derived;
     if (!d->is_shard) /* its files are where it was fetched */
         verify_records(&v, &r);
     verify_manifest(&v, &r);
     verify_digests(&v, &r);
     verify_filter_units(&v, &r);
-    code = conclude(&r, &v, store_bad, s->repair);
+    code = conclude(&r, &v, unsound, s->repair);
     reader_close(&r);
     return code;
 }

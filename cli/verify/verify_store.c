@@ -37,10 +37,10 @@ void verify_says(struct verdicts *v, const char *word, const char *fmt, ...)
     putchar('\n');
 }
 
-static void bad_runs(struct verdicts *v, const char *says)
+static void bad_derived(struct verdicts *v, const char *says)
 {
     verify_says(v, "BAD", "%s", says);
-    v->runs++;
+    v->derived++;
 }
 
 /* Does a process run the crawl that has not made its first checkpoint yet? */
@@ -94,7 +94,7 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
     enum status st = page_store_verify_bodies(r->pages, &bodies);
 
     if (st != STATUS_OK)
-        bad_runs(v, "bodies: their index does not agree with the fetches");
+        bad_derived(v, "bodies: their index does not agree with the fetches");
     else if (!v->service)
         verify_says(v, "ok",
                     "bodies: %" PRIu64 " distinct ones, each known again",
@@ -120,8 +120,8 @@ static void verify_near(struct verdicts *v, struct reader *r)
     enum status st = page_store_verify_near(r->pages, &prints);
 
     if (st != STATUS_OK)
-        bad_runs(v,
-                 "fingerprints: their index does not agree with the fetches");
+        bad_derived(
+            v, "fingerprints: their index does not agree with the fetches");
     else if (!v->service)
         verify_says(v, "ok",
                     "fingerprints: %" PRIu64 " of texts, each found again",
@@ -188,10 +188,6 @@ void verify_store(struct verdicts *v, struct reader *r)
         verify_says(v, "ok", "frontier.db: SQLite finds no damage");
     else
         verify_says(v, "BAD", "frontier.db: SQLite finds damage");
-    if (db_verify_runs(r->db) == STATUS_OK)
-        verify_says(v, "ok", "frontier.runs: each page is there, of one run");
-    else
-        bad_runs(v, "frontier.runs: missing, cut short, or of another store");
     if (served_log_verify(r->db, &put) != STATUS_OK)
         verify_says(v, "BAD",
                     "put URLs: updates, leases and rows do not agree");
@@ -215,7 +211,7 @@ void verify_store(struct verdicts *v, struct reader *r)
         verify_says(v, "ok", "exact set: %" PRIu64 " digests in order",
                     exact_set_stats(r->exact).count);
     else
-        bad_runs(v, "exact set: pages do not agree with their index");
+        bad_derived(v, "exact set: rows do not agree with their index");
     verify_bodies(v, r);
     verify_near(v, r);
     verify_last(v, r);
@@ -314,14 +310,16 @@ void verify_digests(struct verdicts *v, struct reader *r)
         verify_says(v, "BAD", "digests: the rows cannot be read");
         return;
     }
-    if (a.missing > 0 || a.exact_count != urls - a.replaced)
+    if (a.missing > 0 || a.exact_count != urls - a.replaced) {
         verify_says(v, "BAD",
                     "exact set: %" PRIu64 " of %" PRIu64
                     " URLs missing or under another id; it holds %" PRIu64,
                     a.missing, urls, a.exact_count);
-    else
+        v->derived++;
+    } else {
         verify_says(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
                     urls - a.replaced);
+    }
     without = a.filter_checked || v->service ? NULL : goes_without_file(r);
     if (without != NULL)
         verify_says(v, "ok", "filter.ckpt: none, as --filter %s asks", without);

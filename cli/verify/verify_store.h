@@ -14,7 +14,7 @@ struct verdicts {
     bool service; /* of a service, not of a crawl */
     unsigned bad, mend;
     unsigned records; /* of bad, those about WARC files */
-    unsigned runs;    /* of bad, those that damage of the file of runs makes */
+    unsigned derived; /* of bad, those about what follows from other rows */
 };
 
 /* Prints a line; `word`: "ok", "mend" or "BAD". */

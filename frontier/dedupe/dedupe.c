@@ -24,7 +24,6 @@
 #include "base/mem.h"
 #include "filter/filter.h"
 #include "frontier/dedupe/dedupe_impl.h"
-#include "storage/db/run_file.h"
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
@@ -365,8 +364,6 @@ enum status dedupe_verify(struct dedupe *d)
     enum status st = db_verify(d->db);
 
     if (st == STATUS_OK)
-        st = db_verify_runs(d->db);
-    if (st == STATUS_OK)
         st = exact_set_verify_upto(d->exact, d->count);
     if (st == STATUS_OK)
         st = exact_set_each(d->exact, 0, UINT64_MAX, add_to_sum, &sum);
@@ -382,7 +379,7 @@ static uint64_t disk_used(struct dedupe *d)
     if (d->phase == DEDUPE_IN_MEMORY ||
         db_number(d->db, "PRAGMA page_count", &pages) != STATUS_OK)
         return 0;
-    return (uint64_t)pages * 4096 + run_file_size(db_runs(d->db));
+    return (uint64_t)pages * 4096;
 }
 
 struct dedupe_stats dedupe_stats(struct dedupe *d)

@@ -2,7 +2,6 @@
 /*
  * dedupe_state.c - a set of digests that is kept between runs.
  *
- *   DIR/dedupe.runs      the pages of the exact set (run_file.h)
  *   DIR/dedupe.db        table meta, the exact set's seenpart and seenpage, and
  *                        batch: digests in order of arrival, from the first one
  *                        that some part of the exact set has not in its pages
@@ -36,17 +35,15 @@ static const char *const schema[] = {
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "CREATE TABLE batch(first INTEGER PRIMARY KEY, digests BLOB);"
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages BLOB);",
+    " count INTEGER, fences BLOB);"
+    "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);",
     NULL};
-
-static const char *const runs[] = {"seenpart", NULL};
 
 static const struct db_kind kind = {
     .what = "set of urlweir dedupe",
     .application_id = DEDUPE_APPLICATION_ID,
     .format = FORMAT,
     .sql = schema,
-    .runs = runs,
 };
 
 static char *path_in(const struct dedupe_state *s, const char *name)
@@ -549,8 +546,7 @@ enum status dedupe_state_end(struct dedupe *d, bool clean)
 
 uint64_t dedupe_state_disk(const struct dedupe_state *s)
 {
-    static const char *const names[] = {"dedupe.db", "dedupe.db-wal",
-                                        "dedupe.runs"};
+    static const char *const names[] = {"dedupe.db", "dedupe.db-wal"};
     uint64_t sum = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

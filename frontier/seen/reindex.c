@@ -30,7 +30,7 @@ static void put_row(void *ctx, const struct url_row *row)
 static enum status open_parts(struct reindex *r, const char *dir,
                               uint64_t memory)
 {
-    struct db_options dbo = {.cache_bytes = memory / 7, .forget_runs = true};
+    struct db_options dbo = {.cache_bytes = memory / 7, .forget_derived = true};
     struct exact_set_options eo = {.block_cache_bytes = memory / 7};
     struct frontier_store_options so = {.memory_bytes = memory / 7 * 4};
     size_t size = strlen(dir) + sizeof "/frontier.db";

@@ -51,9 +51,9 @@ struct seen_store_options {
     /* DIGEST_SEED_SIZE octets for a new store; NULL: random ones. */
     const unsigned char *digest_seed;
     uint64_t memory;      /* bytes the frontier may hold, and 64ths of it: */
-    unsigned exact_share; /* for pages of the exact set; 0: 3 */
+    unsigned exact_share; /* for pages of the exact set; 0: 1 */
     unsigned db_share;    /* for pages of the database; 0: 4 */
-    unsigned hot_share;   /* for the seen check's hot cache; 0: 40, less what
+    unsigned hot_share;   /* for the seen check's hot cache; 0: 42, less what
                              the filter uses */
     uint64_t filter_lag;  /* URLs after which the filter's file is due; 0: by
                              what it costs, 500,000 at least */

@@ -17,7 +17,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/seen/hot_cache.h"
-#include "frontier/seen/reindex.h"
 #include "frontier/seen/row_digest.h"
 #include "frontier/seen/seen_store_impl.h"
 
@@ -27,7 +26,7 @@
 /* 64ths of memory for hot cache and filter together. The filter takes what its
  * keys need, a quarter at most, and the hot cache the rest: a link that it
  * knows costs a tenth of one that reads a page of the exact set. */
-#define HOT_AND_FILTER 40
+#define HOT_AND_FILTER 42
 #define HOT_MOST       (16384 * MIB)
 #define HOT_KEPT       2  /* a part in so many is its own whatever hosts take */
 #define HOT_PER_URL    32 /* octets; a digest has 11, and sets fill unevenly */
@@ -59,7 +58,7 @@ uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
 
 struct seen_store_shares seen_store_shares(const struct seen_store_options *o)
 {
-    unsigned exact = o->exact_share > 0 ? o->exact_share : 3;
+    unsigned exact = o->exact_share > 0 ? o->exact_share : 1;
     unsigned db = o->db_share > 0 ? o->db_share : 4;
     unsigned hot = o->hot_share > 0 ? o->hot_share + 16 : HOT_AND_FILTER;
 
@@ -309,67 +308,6 @@ static enum status restore(struct seen_store *s)
     return st;
 }
 
-static bool lacks_runs(const struct seen_store *s)
-{
-    char *path = seen_store_path(s, "frontier.runs");
-    uint64_t size = 0;
-    bool lacks = file_size(path, &size) != STATUS_OK || size == 0;
-
-    free(path);
-    return lacks;
-}
-
-static void close_parts(struct seen_store *s)
-{
-    frontier_store_close(s->store);
-    page_store_close(s->pages);
-    exact_set_close(s->exact);
-    db_close(s->db);
-    s->store = NULL;
-    s->pages = NULL;
-    s->exact = NULL;
-    s->db = NULL;
-}
-
-/* Does the manifest agree with the rows, whatever became of the runs? */
-static enum status compare_rows(struct seen_store *s)
-{
-    char *path = seen_store_path(s, "frontier.db");
-    struct db_options dbo = {.cache_bytes = 16 * MIB, .forget_runs = true};
-    struct frontier_store_options so = {.memory_bytes = 16 * MIB};
-    enum status st = db_open(&s->db, path, DB_READ, &dbo);
-
-    free(path);
-    if (st == STATUS_OK)
-        st = page_store_open(&s->pages, s->db);
-    if (st == STATUS_OK)
-        st = frontier_store_open(&s->store, s->db, &so, 0, NULL, NULL);
-    if (st == STATUS_OK)
-        st = compare_with_manifest(s);
-    close_parts(s);
-    return st;
-}
-
-/* A file of runs that is gone is made again from the rows, as the filter is.
- * One that is there and damaged is left for a person to see first. */
-static enum status open_existing(struct seen_store *s)
-{
-    enum status st = open_parts(s, DB_WRITE);
-    uint64_t urls;
-
-    if (st != STATUS_DAMAGED || !lacks_runs(s))
-        return st;
-    close_parts(s);
-    st = compare_rows(s);
-    if (st == STATUS_OK)
-        st = reindex(s->dir, s->o.memory, &urls);
-    if (st != STATUS_OK)
-        return st;
-    log_warn("frontier.runs was missing and was made again from the URLs",
-             "dir=%s urls=%llu", s->dir, (unsigned long long)urls);
-    return open_parts(s, DB_WRITE);
-}
-
 enum status seen_store_open(struct seen_store **out, const char *dir,
                             const struct seen_store_options *o)
 {
@@ -379,7 +317,7 @@ enum status seen_store_open(struct seen_store **out, const char *dir,
     if (st == STATUS_OK) {
         s->generation = s->manifest.generation;
         s->found = s->manifest;
-        st = open_existing(s);
+        st = open_parts(s, DB_WRITE);
     }
     if (st == STATUS_OK)
         st = restore(s);

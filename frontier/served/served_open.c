@@ -284,8 +284,8 @@ static void remove_unbegun(const char *dir)
 {
     static const char *const names[] = {"manifest",        "manifest.tmp",
                                         "frontier.db-wal", "frontier.db-shm",
-                                        "frontier.runs",   "filter.ckpt",
-                                        "filter.ckpt.tmp", "frontier.db"};
+                                        "filter.ckpt",     "filter.ckpt.tmp",
+                                        "frontier.db"};
 
     if (!reader_is_unbegun(dir))
         return;

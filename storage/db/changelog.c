@@ -171,10 +171,10 @@ static void bind_value(struct cursor *c, sqlite3_stmt *s, int parameter)
 
 static bool is_made_from_others(const struct db *d, const char *name)
 {
-    const char *const *run = d->kind->runs;
+    const char *const *table = d->kind->derived;
 
-    for (; run != NULL && *run != NULL; run++)
-        if (strcmp(*run, name) == 0)
+    for (; table != NULL && *table != NULL; table++)
+        if (strcmp(*table, name) == 0)
             return true;
     return strncmp(name, "sqlite_", 7) == 0;
 }

@@ -8,9 +8,9 @@
  * content of the database, so the records may stand in a compacted log, and
  * putting one in twice does no harm.
  *
- * The tables of db_kind.runs are left out: they are made from the others. A
+ * The tables of db_kind.derived are left out: they are made from the others. A
  * database that was filled from records has to be opened with
- * db_options.forget_runs.
+ * db_options.forget_derived.
  *
  * The octets of key and value are described in docs/formats/changelog.md.
  * Owned by the thread that writes the database.

@@ -27,22 +27,17 @@ struct checkpointer {
     pthread_mutex_t mtx;
     pthread_cond_t wake, done;
     bool asked, stopping, ended;
-    uint64_t begun, finished;    /* checkpoints */
-    uint64_t committed, covered; /* commits */
+    uint64_t begun, finished; /* checkpoints */
     enum status st;
 };
 
-/* *whole: all of the log was copied, as it was when this began. SQLite copies
- * nothing past the snapshot of a reader (sqlite.org/wal.html, "Concurrency"),
- * and has synced the log before and the database after. */
-static enum status checkpoint(struct checkpointer *c, bool *whole)
+static enum status checkpoint(struct checkpointer *c)
 {
-    int rc, length = -1, copied = -1;
+    int rc;
 
     fault_point("wal-checkpoint");
-    rc = sqlite3_wal_checkpoint_v2(c->h, NULL, SQLITE_CHECKPOINT_PASSIVE,
-                                   &length, &copied);
-    *whole = rc == SQLITE_OK && length >= 0 && copied == length;
+    rc = sqlite3_wal_checkpoint_v2(c->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+                                   NULL);
     fault_point("wal-checkpointed");
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return STATUS_OK;
@@ -52,9 +47,7 @@ static enum status checkpoint(struct checkpointer *c, bool *whole)
 static void *checkpoint_thread(void *arg)
 {
     struct checkpointer *c = arg;
-    uint64_t commits;
     enum status st;
-    bool whole;
 
     pthread_mutex_lock(&c->mtx);
     for (;;) {
@@ -64,12 +57,9 @@ static void *checkpoint_thread(void *arg)
             break;
         c->asked = false;
         c->begun++;
-        commits = c->committed;
         pthread_mutex_unlock(&c->mtx);
-        st = checkpoint(c, &whole);
+        st = checkpoint(c);
         pthread_mutex_lock(&c->mtx);
-        if (whole)
-            c->covered = commits;
         if (st != STATUS_OK)
             c->st = st;
         c->finished = c->begun;
@@ -161,23 +151,6 @@ enum status checkpointer_wait(struct checkpointer *c)
     st = c->st;
     pthread_mutex_unlock(&c->mtx);
     return st;
-}
-
-void checkpointer_committed(struct checkpointer *c, uint64_t commits)
-{
-    pthread_mutex_lock(&c->mtx);
-    c->committed = commits;
-    pthread_mutex_unlock(&c->mtx);
-}
-
-uint64_t checkpointer_covered(struct checkpointer *c)
-{
-    uint64_t covered;
-
-    pthread_mutex_lock(&c->mtx);
-    covered = c->covered;
-    pthread_mutex_unlock(&c->mtx);
-    return covered;
 }
 
 enum status checkpointer_status(struct checkpointer *c)

@@ -24,13 +24,6 @@ void checkpointer_ask(struct checkpointer *c);
 /* As above, and waits until a checkpoint that began after this call is done. Do
  * not call it on a thread that holds a transaction open. */
 enum status checkpointer_wait(struct checkpointer *c);
-/* The writer has made commit number `commits`; numbers rise. */
-void checkpointer_committed(struct checkpointer *c, uint64_t commits);
-/* The last commit of which nothing is needed any longer but what is in the
- * database itself: a checkpoint that began after it has copied the whole log.
- * No reader has an older snapshot then, since a checkpoint does not get past
- * what a reader needs, and no power cut brings one back. 0: none. */
-uint64_t checkpointer_covered(struct checkpointer *c);
 /* The first failure, which is final; STATUS_OK. */
 enum status checkpointer_status(struct checkpointer *c);
 

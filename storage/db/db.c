@@ -9,7 +9,6 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "storage/db/db_impl.h"
-#include "storage/db/db_runs.h"
 #include "storage/db/sqlite_error.h"
 
 enum status db_fail(struct db *d, int rc)
@@ -99,6 +98,32 @@ struct bytes db_column(sqlite3_stmt *s, int column)
     return bytes_of(at, (size_t)sqlite3_column_bytes(s, column));
 }
 
+/* A handle that failed is of no use any more. */
+static enum status blob_failed(struct db *d, struct db_blob *b, int rc)
+{
+    db_blob_close(b);
+    return rc == SQLITE_ERROR ? STATUS_NOT_FOUND : db_fail(d, rc);
+}
+
+enum status db_blob_read(struct db *d, struct db_blob *b, int64_t id, size_t at,
+                         size_t len, void *to)
+{
+    int rc = b->handle != NULL
+                 ? sqlite3_blob_reopen(b->handle, id)
+                 : sqlite3_blob_open(d->h, "main", b->table, b->column, id, 0,
+                                     &b->handle);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_blob_read(b->handle, to, (int)len, (int)at);
+    return rc == SQLITE_OK ? STATUS_OK : blob_failed(d, b, rc);
+}
+
+void db_blob_close(struct db_blob *b)
+{
+    sqlite3_blob_close(b->handle);
+    b->handle = NULL;
+}
+
 enum status db_damaged(const char *table, int64_t key, const char *why)
 {
     log_error("store is damaged", "table=%s key=%lld reason=\"%s\"", table,
@@ -108,7 +133,7 @@ enum status db_damaged(const char *table, int64_t key, const char *why)
 
 bool db_broken(const struct db *d)
 {
-    return d->failed != STATUS_OK || run_file_failed(d->runs) != STATUS_OK ||
+    return d->failed != STATUS_OK ||
            (d->ckpt != NULL && checkpointer_status(d->ckpt) != STATUS_OK);
 }
 
@@ -116,8 +141,6 @@ enum status db_error(const struct db *d)
 {
     enum status st = d->failed;
 
-    if (st == STATUS_OK)
-        st = run_file_failed(d->runs);
     if (st == STATUS_OK && d->ckpt != NULL)
         st = checkpointer_status(d->ckpt);
     return st != STATUS_OK ? st : STATUS_IO;
@@ -146,8 +169,6 @@ enum status db_begin(struct db *d)
         let_log_start_over(d);
     if (db_broken(d))
         return db_error(d);
-    run_file_reuse(d->runs, d->ckpt != NULL ? checkpointer_covered(d->ckpt)
-                                            : UINT64_MAX);
     st = d->held ? STATUS_OK
                  : db_exec(d, d->mode == DB_READ
                                   ? "BEGIN; SELECT 1 FROM meta LIMIT 1"
@@ -193,14 +214,6 @@ static enum status end_transaction(struct db *d)
     return st;
 }
 
-void db_count_commit(struct db *d)
-{
-    uint64_t commits = run_file_commit(d->runs);
-
-    if (d->ckpt != NULL)
-        checkpointer_committed(d->ckpt, commits);
-}
-
 static enum status ask_follower(struct db *d)
 {
     enum status st = d->follower.ctx != NULL
@@ -221,14 +234,11 @@ enum status db_commit(struct db *d)
     if (d->mode == DB_READ)
         return end_transaction(d);
     fault_point("commit-before");
-    st = run_file_sync(d->runs);
-    if (st == STATUS_OK)
-        st = ask_follower(d);
+    st = ask_follower(d);
     if (st == STATUS_OK)
         st = end_transaction(d);
     if (st != STATUS_OK)
         return st;
-    db_count_commit(d);
     fault_point("commit-after");
     return STATUS_OK;
 }
@@ -238,7 +248,6 @@ void db_rollback(struct db *d)
     if (!d->in_transaction)
         return;
     d->held = d->in_transaction = false;
-    run_file_roll_back(d->runs);
     /* On some errors SQLite has rolled back by itself already. */
     if (sqlite3_get_autocommit(d->h) == 0)
         sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
@@ -256,29 +265,6 @@ int db_after_commit(void *ctx, sqlite3 *h, const char *name, int frames)
     if (d->log_frames >= d->checkpoint_frames)
         checkpointer_ask(d->ckpt);
     return SQLITE_OK;
-}
-
-struct run_file *db_runs(struct db *d)
-{
-    return d->runs;
-}
-
-enum status db_verify_runs(struct db *d)
-{
-    char *path;
-    struct run_file *f;
-    enum status st;
-
-    if (d->mode == DB_SCRATCH)
-        return STATUS_OK; /* its file has no name */
-    path = run_file_path(d->path);
-    f = run_file_new(path, false);
-    st = run_file_measure(f);
-    if (st == STATUS_OK)
-        st = db_claim_runs(d, d->kind->runs, f);
-    run_file_free(f);
-    free(path);
-    return st;
 }
 
 enum status db_verify(struct db *d)
@@ -314,7 +300,7 @@ uint64_t db_memory(const struct db *d)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (sqlite3_db_status(d->h, kinds[i], &now, &most, 0) == SQLITE_OK)
             sum += (uint64_t)now;
-    return sum + run_file_memory(d->runs);
+    return sum;
 }
 
 void db_forget_pages(struct db *d)

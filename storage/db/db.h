@@ -22,11 +22,8 @@
 #define STORAGE_FAULT_POINTS                                                   \
     "store-made",          /* a new file is filled, not yet in its place */    \
         "commit-begin",    /* a transaction is open, nothing is in it */       \
-        "exact-merge",     /* pages and row of one part written */             \
+        "exact-merge",     /* rows of one part written */                      \
         "exact-merge-old", /* the old run is written, the young one there */   \
-        "run-write",       /* some pages of a run are written */               \
-        "run-written",     /* all are, but not synced yet */                   \
-        "run-synced",      /* the run's pages are synced, its rows are not */  \
         "queue-flush",     /* rows of a new segment written, not its qmeta */  \
         "queue-merge",     /* some rows of a merged segment written */         \
         "queue-switch",    /* four segments replaced by the merged one */      \
@@ -39,7 +36,6 @@
 #define DB_FORMAT 1 /* meta.format; another one is refused */
 
 struct db;
-struct run_file;
 
 enum db_mode {
     DB_CREATE, /* STATUS_EXISTS if the file is there */
@@ -62,10 +58,9 @@ struct db_kind {
     /* Statements that fill an empty file, each with one CREATE TABLE or CREATE
      * VIEW; NULL ends the list. */
     const char *const *sql;
-    /* Tables whose rows name runs of the file beside the database, by columns
-     * part, fences (4 octets a block) and pages (run_pages_pack). NULL ends the
-     * list; NULL: there is no such file. */
-    const char *const *runs;
+    /* Tables whose rows can be made again from those of the others. NULL ends
+     * the list; NULL: there are none. */
+    const char *const *derived;
 };
 extern const struct db_kind db_frontier;
 
@@ -86,9 +81,9 @@ struct db_options {
     uint64_t cache_bytes;      /* SQLite's page cache */
     uint64_t checkpoint_bytes; /* WAL size that asks for a checkpoint; 16 MiB */
     bool sync_normal;          /* false: synchronous=FULL, the default */
-    bool forget_runs; /* DB_WRITE: the database names no runs from here on, and
-                         their file is removed; what they held is to be put in
-                         again */
+    /* DB_WRITE: the derived tables of the kind are emptied; what they held is
+     * to be put in again. */
+    bool forget_derived;
     const struct db_kind *kind;         /* NULL: db_frontier */
     const struct db_follower *follower; /* of a writer; copied; NULL: none */
 };
@@ -124,7 +119,7 @@ enum status db_error(const struct db *d);
  * returns STATUS_OK. */
 MUST_CHECK enum status db_checkpoint(struct db *d);
 
-/* Octets of SQLite's page cache and statements, and of the file of runs. */
+/* Octets of SQLite's page cache and statements. */
 uint64_t db_memory(const struct db *d);
 /* Frees the memory of cached pages, for example after a start, which reads all
  * pages and needs few of them again. Call it with no transaction open. */
@@ -157,14 +152,19 @@ struct bytes db_column(sqlite3_stmt *s, int column);
 /* Logs that a row is not valid and returns STATUS_DAMAGED. */
 enum status db_damaged(const char *table, int64_t key, const char *why);
 
-/* The file of runs beside the database, which a transaction covers too: its
- * pages are synced before the commit that puts them in force. */
-struct run_file *db_runs(struct db *d);
+/* Reads octets [at, at + len) of a blob by a handle that serves several rows:
+ * half the CPU of a statement. *handle is NULL at first; db_blob_close() ends
+ * it, before the transaction does. STATUS_NOT_FOUND: there is no such row, or
+ * its blob ends earlier. */
+struct db_blob {
+    const char *table, *column;
+    sqlite3_blob *handle;
+};
+MUST_CHECK enum status db_blob_read(struct db *d, struct db_blob *b, int64_t id,
+                                    size_t at, size_t len, void *to);
+void db_blob_close(struct db_blob *b);
 
 /* PRAGMA quick_check; the first complaint is logged. STATUS_DAMAGED. */
 MUST_CHECK enum status db_verify(struct db *d);
-/* Does each page of the file of runs belong to one run at most, and is it
- * there? The first complaint is logged. STATUS_DAMAGED. */
-MUST_CHECK enum status db_verify_runs(struct db *d);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "storage/db/checkpointer.h"
 #include "storage/db/db.h"
-#include "storage/db/run_file.h"
 
 struct db {
     sqlite3 *h;
@@ -17,10 +16,9 @@ struct db {
     const struct db_kind *kind;
     enum db_mode mode;
     bool in_transaction;
-    bool held;                 /* and in one for reading, see db_hold */
-    enum status failed;        /* the first final failure */
-    struct checkpointer *ckpt; /* NULL for readers */
-    struct run_file *runs;
+    bool held;                   /* and in one for reading, see db_hold */
+    enum status failed;          /* the first final failure */
+    struct checkpointer *ckpt;   /* NULL for readers */
     struct db_follower follower; /* ctx NULL: none */
     uint64_t checkpoint_frames;
     uint64_t log_frames; /* length of the log after the last commit */
@@ -32,7 +30,5 @@ struct db {
 enum status db_fail(struct db *d, int rc);
 /* SQLite's hook after each commit; `ctx` is the struct db. */
 int db_after_commit(void *ctx, sqlite3 *h, const char *name, int frames);
-/* What was written to the file of runs is in force. */
-void db_count_commit(struct db *d);
 
 #endif

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -27,7 +26,6 @@
 #include "base/status.h"
 #include "storage/db/db.h"
 #include "storage/db/db_impl.h"
-#include "storage/db/db_runs.h"
 #include "storage/db/schema.h"
 #include "storage/db/sqlite_error.h"
 
@@ -168,7 +166,7 @@ const struct db_kind db_frontier = {
     .application_id = SCHEMA_APPLICATION_ID,
     .format = DB_FORMAT,
     .sql = schema_sql,
-    .runs = schema_runs,
+    .derived = schema_derived,
 };
 
 static enum status check_ours(struct db *d)
@@ -279,33 +277,17 @@ static enum status check_what_is_there(struct db *d)
     return st;
 }
 
-/* The pages that no run has are free. */
-static enum status claim_runs(struct db *d, const struct db_options *o)
+static enum status forget_derived(struct db *d)
 {
-    enum status st =
-        o->forget_runs ? db_forget_runs(d, d->kind->runs) : STATUS_OK;
+    const char *const *table = d->kind->derived;
+    enum status st = db_exec(d, "BEGIN IMMEDIATE");
+    char sql[64];
 
-    if (st == STATUS_OK)
-        st = run_file_measure(d->runs);
-    if (st == STATUS_OK)
-        st = db_claim_runs(d, d->kind->runs, d->runs);
-    run_file_claimed(d->runs);
-    db_count_commit(d);
-    return st;
-}
-
-static void choose_run_file(struct db *d)
-{
-    char *path = run_file_path(d->path);
-    struct stat s;
-
-    if (d->mode == DB_CREATE) /* of a store that is gone */
-        (void)unlink(path);
-    d->runs =
-        run_file_new(d->mode == DB_SCRATCH ? NULL : path, d->mode != DB_READ);
-    if (d->mode != DB_SCRATCH && stat(d->path, &s) == 0)
-        run_file_set_mode(d->runs, s.st_mode);
-    free(path);
+    for (; st == STATUS_OK && table != NULL && *table != NULL; table++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s", *table);
+        st = db_exec(d, sql);
+    }
+    return st == STATUS_OK ? db_exec(d, "COMMIT") : st;
 }
 
 /* ---- a directory that this process cannot write to ----
@@ -419,8 +401,8 @@ static enum status open_there(struct db *d, const struct db_options *o)
     if (st == STATUS_OK)
         st = d->mode == DB_READ ? db_exec(d, "PRAGMA query_only = ON")
                                 : start_writing(d, o);
-    if (st == STATUS_OK && d->mode != DB_READ)
-        st = claim_runs(d, o);
+    if (st == STATUS_OK && d->mode != DB_READ && o->forget_derived)
+        st = forget_derived(d);
     return st;
 }
 
@@ -449,7 +431,6 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     d->path = xstrdup(path);
     d->kind = kind;
     d->mode = mode;
-    choose_run_file(d);
     st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
     if (st == STATUS_OK)
         st = tell_follower(d, o);
@@ -476,7 +457,6 @@ static void close_it(struct db *d, bool checkpoint)
         sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
                                   NULL);
     sqlite3_close(d->h);
-    run_file_free(d->runs);
     free(d->path);
     free(d);
 }

@@ -139,14 +139,17 @@ const char *const schema_sql[] = {
     " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
     " completed_most INTEGER, served INTEGER, completed INTEGER,"
     " removed_count INTEGER)",
-    /* ---- the exact set, and bodies and fingerprints in the same form;
-     * the entries are in the file of runs, db/run_file.h ---- */
+    /* ---- the exact set, and bodies and fingerprints in the same form:
+     * index/exact_set.h; the tables of schema_derived ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages BLOB)",
+    " count INTEGER, fences BLOB)",
+    "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB)",
     "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages BLOB)",
+    " count INTEGER, fences BLOB)",
+    "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB)",
     "CREATE TABLE nearpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages BLOB)",
+    " count INTEGER, fences BLOB)",
+    "CREATE TABLE nearpage(id INTEGER PRIMARY KEY, entries BLOB)",
     /* ---- drops before admission ---- */
     "CREATE TABLE drop_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER)",
@@ -216,5 +219,7 @@ const char *const schema_sql[] = {
     NULL
 };
 
-const char *const schema_runs[] = {"seenpart", "bodypart", "nearpart", NULL};
+const char *const schema_derived[] = {
+    "seenpart", "seenpage", "bodypart", "bodypage", "nearpart", "nearpage", NULL
+};
 /* clang-format on */

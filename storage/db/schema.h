@@ -12,8 +12,8 @@
 /* "urlw", at octet 68 of the file, where file(1) and we recognise it. */
 #define SCHEMA_APPLICATION_ID 0x75726c77
 
-/* db_kind.sql and db_kind.runs of frontier.db. */
+/* db_kind.sql and db_kind.derived of frontier.db. */
 extern const char *const schema_sql[];
-extern const char *const schema_runs[];
+extern const char *const schema_derived[];
 
 #endif

@@ -3,7 +3,8 @@
  * exact_find.c - which of these digests are in the exact set?
  *
  * A find searches the part's delta, then in each run the one block that its
- * fences name, first in our own cache, then in the file. Nearly all digests
+ * fences name, first in our own cache, then in the
+ * database. Nearly all digests
  * are in the old run, so that comes first, and the young one is searched for
  * the few that are not in it. A batch is processed in the
  * order of its digests, so that each block is looked up once.
@@ -48,7 +49,7 @@ static enum status cached_block(struct exact_set *s, uint32_t part,
                                       : block_cache_put_cheap(s->cache, id);
     if (room == NULL)
         return st;
-    memcpy(room, s->block, BLOCK_CACHE_BLOCK);
+    memcpy(room, s->block, BLOCK_SIZE);
     *out = room;
     return STATUS_OK;
 }
@@ -328,5 +329,6 @@ enum status exact_set_find(struct exact_set *s, const struct digest *digests,
             st = find_in_runs(s, digests[s->order[k]], &ring[k % RING], &open,
                               &ids[s->order[k]]);
     }
+    db_blob_close(&s->blob);
     return st;
 }

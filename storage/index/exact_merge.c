@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact_merge.c - moves entries from memory into the sorted blocks.
+ * exact_merge.c - moves entries from memory into the sorted rows.
  *
  * Parts are merged in turn, each once per D new digests, D = an eighth of the
  * set but at least 64k and at most delta_most. Merging everything at once
@@ -32,27 +32,43 @@ static uint64_t delta_limit(const struct exact_set *s)
 
 static void make_room(struct exact_entries *e, uint64_t entries)
 {
-    uint64_t want = entries * ENTRY_SIZE;
+    uint64_t want = entries * ENTRY_SIZE + ROW_SIZE; /* rows are whole */
 
-    want += RUN_PAGE; /* run_file_read_all() */
     if (want <= e->cap)
         return;
     e->cap = want + want / 4;
     e->at = xrealloc(e->at, e->cap);
 }
 
+static uint32_t rows_of(const struct exact_run *r)
+{
+    return (r->blocks + ROW_BLOCKS - 1) / ROW_BLOCKS;
+}
+
 /* Reads all entries of a run into s->from. */
 static enum status read_run(struct exact_set *s, uint32_t part, uint32_t run)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
-    uint32_t block = 0;
-    enum status st;
+    const uint32_t n = rows_of(r), first = exact_row_id(part, run, 0);
+    uint32_t row = 0;
+    enum status st = STATUS_OK;
 
     make_room(&s->from, r->count);
     s->from.count = r->count;
-    st = run_file_read_all(s->file, &r->in, (size_t)BLOCK_ENTRIES * ENTRY_SIZE,
-                           s->from.at, &block);
-    return st == STATUS_DAMAGED ? exact_bad_block(s, part, run, block) : st;
+    sqlite3_bind_int64(s->read_rows, 1, first);
+    sqlite3_bind_int64(s->read_rows, 2, (int64_t)first + n - 1);
+    while (row < n && (st = db_step(s->d, s->read_rows)) == STATUS_OK) {
+        struct bytes entries = db_column(s->read_rows, 1);
+
+        if (sqlite3_column_int64(s->read_rows, 0) != first + row ||
+            entries.len != ROW_SIZE)
+            break;
+        memcpy(s->from.at + (size_t)row++ * ROW_SIZE, entries.at, ROW_SIZE);
+    }
+    sqlite3_reset(s->read_rows);
+    return (st == STATUS_OK || st == STATUS_NOT_FOUND) && row < n
+               ? exact_bad_block(s, part, run, row * ROW_BLOCKS)
+               : st;
 }
 
 /* The end of `n` entries. If n is 0, `from` may be NULL, and C does not allow
@@ -142,17 +158,34 @@ static void note_block(struct exact_set *s, uint32_t part, uint32_t run,
         memcpy(cached, at, (size_t)exact_block_entries(r, block) * ENTRY_SIZE);
 }
 
-/* Makes s->merged the run's entries: writes them as a new run into the file. */
+/* A row of the same length is overwritten where it is. Those past the run's new
+ * end, if it has become shorter, stay for the time when it grows again: to
+ * delete and insert them would cost several pages each. */
+static enum status write_rows(struct exact_set *s, uint32_t part, uint32_t run)
+{
+    const uint64_t octets = s->merged.count * ENTRY_SIZE;
+    enum status st = STATUS_OK;
+
+    memset(s->merged.at + octets, 0, ROW_SIZE);
+    for (uint32_t row = 0; st == STATUS_OK && row * (uint64_t)ROW_SIZE < octets;
+         row++) {
+        sqlite3_bind_int64(s->write_row, 1, exact_row_id(part, run, row));
+        sqlite3_bind_blob(s->write_row, 2,
+                          s->merged.at + (size_t)row * ROW_SIZE, ROW_SIZE,
+                          SQLITE_STATIC);
+        st = db_run(s->d, s->write_row);
+    }
+    return st;
+}
+
+/* Makes s->merged the run's entries. */
 static enum status write_run(struct exact_set *s, uint32_t part, uint32_t run)
 {
     struct exact_run *r = &s->parts[part].runs[run];
     enum status st;
 
     s->memory -= exact_run_memory(r);
-    run_file_drop(s->file, &r->in);
-    st = run_file_write(s->file, &r->in, s->merged.at,
-                        (size_t)s->merged.count * ENTRY_SIZE,
-                        (size_t)BLOCK_ENTRIES * ENTRY_SIZE);
+    st = write_rows(s, part, run);
     if (st != STATUS_OK)
         return st;
     r->count = s->merged.count;
@@ -169,7 +202,6 @@ static enum status write_part(struct exact_set *s, uint32_t part, uint32_t run)
     const struct exact_run *r = &s->parts[part].runs[run];
     size_t octets = (size_t)r->blocks * FENCE_SIZE;
     unsigned char *fences = xmalloc(octets);
-    unsigned char *pages = xmalloc(run_pages_packed_most(&r->in));
     enum status st;
 
     for (uint32_t i = 0; i < r->blocks; i++)
@@ -178,13 +210,9 @@ static enum status write_part(struct exact_set *s, uint32_t part, uint32_t run)
     sqlite3_bind_int64(s->write_part, 2, (int64_t)s->parts[part].upto);
     sqlite3_bind_int64(s->write_part, 3, (int64_t)r->count);
     sqlite3_bind_blob(s->write_part, 4, fences, (int)octets, SQLITE_STATIC);
-    if (r->in.at != NULL)
-        sqlite3_bind_blob(s->write_part, 5, pages,
-                          (int)run_pages_pack(&r->in, pages), SQLITE_STATIC);
     st = db_run(s->d, s->write_part);
     sqlite3_clear_bindings(s->write_part);
     free(fences);
-    free(pages);
     return st;
 }
 
@@ -196,7 +224,6 @@ static enum status drop_young(struct exact_set *s, uint32_t part)
     enum status st;
 
     s->memory -= exact_run_memory(r);
-    run_file_drop(s->file, &r->in);
     sqlite3_bind_int64(s->drop_part, 1, YOUNG * PARTS + part);
     st = db_run(s->d, s->drop_part);
     free(r->fences);

@@ -9,8 +9,10 @@
  *   entry 20 octets: the 15 low-order octets of the digest (those above are
  *         the part's own), then the id in 5, both big-endian, so that memcmp
  *         orders entries as digest_compare orders digests
- *   block 50 entries, the last of a run fewer: 1,000 octets, a block of the
- *         file of runs (run_file.h)
+ *   block 50 entries, the last of a run fewer: 1,000 octets, which a find
+ *         reads
+ *   row   four blocks, of which those past the run's last entry are unspecified:
+ *         4,000 octets, so that a page of the database holds one row
  *   fence the 32 bits after the part's own of a block's first entry
  *   delta entries of a part that are not in its runs yet
  */
@@ -21,7 +23,6 @@
 #include <string.h>
 
 #include "storage/db/packed.h"
-#include "storage/db/run_file.h"
 #include "storage/index/block_cache.h"
 #include "storage/index/exact_set.h"
 
@@ -31,8 +32,11 @@
 #define ID_SIZE       5
 #define ENTRY_SIZE    (KEY_SIZE + ID_SIZE)
 #define BLOCK_ENTRIES 50
-/* A block's number = part << 20 | run << 19 | block; seenpart.part =
- * run << 10 | part. */
+#define BLOCK_SIZE    (BLOCK_ENTRIES * ENTRY_SIZE)
+#define ROW_BLOCKS    4
+#define ROW_SIZE      (ROW_BLOCKS * BLOCK_SIZE)
+/* A block's number = part << 20 | run << 19 | block, a row's that of its first
+ * block / ROW_BLOCKS; seenpart.part = run << 10 | part. */
 #define BLOCK_BITS  19
 #define MOST_BLOCKS (UINT32_C(1) << BLOCK_BITS)
 #define OLD         0
@@ -41,8 +45,7 @@
 
 #define FENCE_SIZE  4
 
-_Static_assert(BLOCK_ENTRIES *ENTRY_SIZE <= RUN_BLOCK_ROOM, "block too large");
-_Static_assert(RUN_BLOCK <= BLOCK_CACHE_BLOCK, "block too large");
+_Static_assert(BLOCK_SIZE <= BLOCK_CACHE_BLOCK, "block too large");
 
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
@@ -56,7 +59,6 @@ struct exact_run {
     uint64_t count; /* entries */
     uint32_t blocks;
     uint32_t *fences;
-    struct run_pages in; /* the file; `at` NULL: no blocks */
 };
 
 /* No digest is in both runs; one that is replaced is merged into the old run,
@@ -75,7 +77,6 @@ struct exact_entries {
 
 struct exact_set {
     struct db *d;
-    struct run_file *file; /* the database's */
     bool of_urls, one_run;
     struct exact_set_rows rows;
     const char *tables; /* "seen": table seenpart */
@@ -85,8 +86,10 @@ struct exact_set {
     uint64_t last_id;            /* highest id added */
     uint64_t count, delta_count; /* entries in all, in memory only */
     uint64_t memory;             /* octets of deltas and fences */
-    sqlite3_stmt *write_part, *drop_part;
-    unsigned char block[RUN_BLOCK]; /* the one read last */
+    sqlite3_stmt *write_part, *drop_part, *write_row, *read_rows;
+    char page_table[16];
+    struct db_blob blob;             /* open within a call only */
+    unsigned char block[BLOCK_SIZE]; /* the one read last */
     /* merging (exact_merge.c) */
     uint32_t next_part;
     uint64_t owed; /* parts still to merge, times delta_limit() */
@@ -138,6 +141,11 @@ static inline uint32_t exact_block_id(uint32_t part, uint32_t run,
     return (part * RUNS + run) << BLOCK_BITS | block;
 }
 
+static inline uint32_t exact_row_id(uint32_t part, uint32_t run, uint32_t row)
+{
+    return exact_block_id(part, run, row * ROW_BLOCKS) / ROW_BLOCKS;
+}
+
 /* Entries in block number `block` of a run. */
 static inline uint32_t exact_block_entries(const struct exact_run *r,
                                            uint32_t block)
@@ -147,19 +155,20 @@ static inline uint32_t exact_block_entries(const struct exact_run *r,
     return left < BLOCK_ENTRIES ? (uint32_t)left : BLOCK_ENTRIES;
 }
 
-/* The octets of a run's fences and places in memory. */
+/* The octets of a run's fences in memory. */
 static inline uint64_t exact_run_memory(const struct exact_run *r)
 {
-    return r->blocks * sizeof *r->fences + r->in.count * sizeof *r->in.at;
+    return r->blocks * sizeof *r->fences;
 }
 
-/* Reads a block from the disk; `to` holds RUN_BLOCK octets.
- * STATUS_DAMAGED, logged: the block is missing, or not this one. */
+/* Reads a block from the database; `to` holds BLOCK_SIZE octets. After the last
+ * one of a call db_blob_close(&s->blob) must follow. STATUS_DAMAGED, logged:
+ * its row is missing or too short. */
 MUST_CHECK enum status exact_read_block(struct exact_set *s, uint32_t part,
                                         uint32_t run, uint32_t block,
                                         unsigned char *to);
 
-/* Logs that a block cannot be read, and returns STATUS_DAMAGED. */
+/* Logs that a block is missing, and returns STATUS_DAMAGED. */
 enum status exact_bad_block(const struct exact_set *s, uint32_t part,
                             uint32_t run, uint32_t block);
 

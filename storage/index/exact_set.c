@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact_set.c - opening, adding, walking; exact_find.c finds, exact_merge.c
- * moves entries from memory into runs, exact_parts.h describes their layout.
+ * moves entries from memory into rows, exact_parts.h describes their layout.
  */
 #include "storage/index/exact_set.h"
 
@@ -135,10 +135,7 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 
     if (st != STATUS_OK)
         return st;
-    if (fences.len != (size_t)blocks * FENCE_SIZE ||
-        (blocks > 0 &&
-         !run_pages_unpack(&run->in, db_column(row, 4),
-                           (blocks + RUN_BLOCKS - 1) / RUN_BLOCKS)))
+    if (fences.len != (size_t)blocks * FENCE_SIZE)
         return bad_part(s, number);
     if (upto > p->upto)
         p->upto = upto;
@@ -167,8 +164,7 @@ static enum status read_parts(struct exact_set *s)
 {
     sqlite3_stmt *row = NULL;
     enum status st =
-        prepare(s, &row, "SELECT part, upto, count, fences, pages FROM",
-                "part");
+        prepare(s, &row, "SELECT part, upto, count, fences FROM", "part");
 
     while (st == STATUS_OK) {
         st = db_step(s->d, row);
@@ -186,16 +182,23 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     enum status st;
 
     s->d = d;
-    s->file = db_runs(d);
     s->of_urls = o->tables == NULL;
     s->one_run = o->one_run;
     s->rows = o->rows;
     s->tables = s->of_urls ? "seen" : o->tables;
+    snprintf(s->page_table, sizeof s->page_table, "%spage", s->tables);
+    s->blob = (struct db_blob){.table = s->page_table, .column = "entries"};
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
     st = block_cache_new(&s->cache, o->block_cache_bytes);
     if (st == STATUS_OK)
         st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
-                     "part VALUES(?, ?, ?, ?, ?)");
+                     "part VALUES(?, ?, ?, ?)");
+    if (st == STATUS_OK)
+        st = prepare(s, &s->write_row, "INSERT OR REPLACE INTO",
+                     "page VALUES(?, ?)");
+    if (st == STATUS_OK)
+        st = prepare(s, &s->read_rows, "SELECT id, entries FROM",
+                     "page WHERE id BETWEEN ? AND ? ORDER BY id");
     if (st == STATUS_OK)
         st = prepare(s, &s->drop_part, "DELETE FROM", "part WHERE part = ?");
     if (st == STATUS_OK)
@@ -216,14 +219,14 @@ void exact_set_close(struct exact_set *s)
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < PARTS; i++) {
-        for (unsigned run = 0; run < RUNS; run++) {
+        for (unsigned run = 0; run < RUNS; run++)
             free(s->parts[i].runs[run].fences);
-            free(s->parts[i].runs[run].in.at);
-        }
         exact_delta_free(&s->parts[i].delta);
     }
     sqlite3_finalize(s->write_part);
     sqlite3_finalize(s->drop_part);
+    sqlite3_finalize(s->write_row);
+    sqlite3_finalize(s->read_rows);
     block_cache_free(s->cache);
     free(s->from.at);
     free(s->merged.at);
@@ -316,22 +319,23 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
 enum status exact_bad_block(const struct exact_set *s, uint32_t part,
                             uint32_t run, uint32_t block)
 {
-    const struct exact_run *r = &s->parts[part].runs[run];
-
     log_error("exact set is damaged",
-              "table=%spart part=%u run=%u block=%u at=%u reason=\"the file of "
-              "runs has another block there, or none\"",
-              s->tables, part, run, block, r->in.at[block / RUN_BLOCKS]);
+              "table=%s part=%u run=%u block=%u row=%u reason=\"its row is "
+              "missing or too short\"",
+              s->page_table, part, run, block,
+              exact_row_id(part, run, block / ROW_BLOCKS));
     return STATUS_DAMAGED;
 }
 
 enum status exact_read_block(struct exact_set *s, uint32_t part, uint32_t run,
                              uint32_t block, unsigned char *to)
 {
-    const struct exact_run *r = &s->parts[part].runs[run];
-    enum status st = run_file_read(s->file, &r->in, block, to);
+    enum status st =
+        db_blob_read(s->d, &s->blob,
+                     exact_row_id(part, run, block / ROW_BLOCKS),
+                     (size_t)(block % ROW_BLOCKS) * BLOCK_SIZE, BLOCK_SIZE, to);
 
-    return st == STATUS_DAMAGED ? exact_bad_block(s, part, run, block) : st;
+    return st == STATUS_NOT_FOUND ? exact_bad_block(s, part, run, block) : st;
 }
 
 /* ---- walking, counting ---- */
@@ -361,7 +365,7 @@ static enum status each_in_run(struct exact_set *s, uint32_t part, uint32_t run,
     const struct exact_part *p = &s->parts[part];
     const struct exact_run *r = &p->runs[run];
     const uint32_t low = exact_fence_of(first), high = exact_fence_of(last);
-    unsigned char entries[RUN_BLOCK];
+    unsigned char entries[BLOCK_SIZE];
     uint32_t block = 0;
 
     if (part == first >> PART_SHIFT)
@@ -425,6 +429,7 @@ enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
 
         for (uint32_t run = 0; st == STATUS_OK && run < RUNS; run++)
             st = each_in_run(s, (uint32_t)part, run, first, last, visit, ctx);
+        db_blob_close(&s->blob);
         if (st != STATUS_OK)
             return st;
         each_in_delta(t, (uint32_t)part, first, last, visit, ctx);

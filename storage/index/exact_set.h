@@ -2,13 +2,12 @@
  * exact_set.h - the exact set of admitted URLs, which decides after a filter's
  * "maybe".
  *
- * Maps a 128-bit digest to the id of its row. There is no random-key B-tree:
- * sorted blocks in the file of runs (run_file.h; table seenpart says where) are
- * merged in large sorted steps, first into a small run of each part, then into
- * its large one. Newer
- * entries are in memory; after a crash they are restored by
- * replaying the url rows past exact_set_upto(). See docs/formats/frontier-db.md
- * and the measurements it cites.
+ * Maps a 128-bit digest to the id of its row. There is no B-tree with the digest
+ * as its key: rows of 200 sorted entries (table seenpage) are merged in large
+ * steps, first into a small run of each part of the digests, then into its large
+ * one. Newer entries are in memory; after a crash they are restored by replaying
+ * the url rows past exact_set_upto(). See docs/decisions/exact-set.md and
+ * docs/formats/frontier-db.md.
  *
  * Owned by the frontier thread.
  */
@@ -33,8 +32,8 @@ struct exact_set_rows {
 
 struct exact_set_options {
     const char *tables;         /* "body", "near": other digests, and seqs of
-                                   fetch rows, in table bodypart:
-                                   body_index.h, near_index.h; NULL: "seen" */
+                                   fetch rows, in tables bodypart and
+                                   bodypage: body_index.h, near_index.h; NULL: "seen" */
     bool one_run;               /* merge straight into the old runs: for a file
                                    that has no young ones, or where
                                    exact_set_each is what costs */

@@ -46,7 +46,7 @@ static enum status check_block(struct check *c, uint32_t part, uint32_t run,
     const struct exact_part *p = &c->s->parts[part];
     const struct exact_run *r = &p->runs[run];
     uint32_t entries = exact_block_entries(r, block);
-    unsigned char at[RUN_BLOCK];
+    unsigned char at[BLOCK_SIZE];
     enum status st = exact_read_block(c->s, part, run, block, at);
 
     if (st != STATUS_OK)
@@ -87,6 +87,7 @@ static enum status check_parts(struct check *c)
         for (uint32_t run = 0; run < RUNS; run++) {
             enum status st = check_run(c, part, run);
 
+            db_blob_close(&c->s->blob);
             if (st != STATUS_OK)
                 return st;
         }

@@ -5,8 +5,9 @@
 # can accept a store that is behind its manifest or has none; the crawl fetches
 # again what is missing. A lost tail of its log is such a case, or costs some
 # pages asked twice.
-# Promise (Commands and options): a crawl whose frontier.runs is gone, cut or
-#   overwritten has lost nothing: verify with --repair makes it anew.
+# Promise (Commands and options): a crawl whose exact set is gone or overwritten,
+#   even by one octet, has lost nothing: verify sees it, and with --repair
+#   makes it anew.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -36,7 +37,7 @@ half_of() {
 }
 put_back() { # the store of an earlier moment
     rm -f d/frontier.db*
-    cp early/frontier.db early/frontier.runs d/
+    cp early/frontier.db d/
 }
 damage() {
     case $1 in
@@ -45,15 +46,17 @@ damage() {
     "store cut to half") half_of d/frontier.db ;;
     "first page overwritten") random_octets d/frontier.db 0 4096 ;;
     "store of another format") printf 'SQLite' >d/frontier.db ;;
-    "store of another crawl") # so small that it may have no runs
-        cp other/frontier.db d/
-        [ ! -e other/frontier.runs ] || cp other/frontier.runs d/
+    "store of another crawl") cp other/frontier.db d/ ;;
+    "rows of the exact set gone") sqlite3 d/frontier.db "DELETE FROM seenpage" ;;
+    "rows of the exact set overwritten")
+        sqlite3 d/frontier.db "UPDATE seenpage SET entries = randomblob(4000)"
         ;;
-    "runs gone") rm d/frontier.runs ;;
-    "runs emptied") : >d/frontier.runs ;;
-    "runs cut to half") half_of d/frontier.runs ;;
-    "runs overwritten") random_octets d/frontier.runs 4000 8192 ;;
-    "store behind its manifest, without its runs") put_back && rm d/frontier.runs ;;
+    "one octet of the exact set changed") # the last of a digest's own
+        sqlite3 d/frontier.db "UPDATE seenpage SET entries = CAST(substr(entries, 1, 14)
+            || CASE hex(substr(entries, 15, 1)) WHEN '5A' THEN x'5B' ELSE x'5A' END
+            || substr(entries, 16) AS BLOB) WHERE id = (SELECT min(id) FROM seenpage)"
+        ;;
+    "store behind its manifest") put_back ;;
     "manifest gone") rm d/manifest ;;
     "manifest with one bit flipped") flip d/manifest 70 ;;
     "manifest of another crawl") cp other/manifest d/ ;;
@@ -92,33 +95,19 @@ for how in "store gone, its log left" "store emptied" "store cut to half" \
         fail "$how: verify --repair: $(cat out err)"
 done
 
-# Found by whoever reads the page, and by verify.
-fresh
-random_octets d/frontier.runs 4000 8192
-exits 6 "$URLWEIR" verify d
-grep -q "the file of runs has another block there" out err ||
-    fail "runs overwritten: $(cat out err)"
-
-# The file of runs is a cache of rows: one that is gone is made again by resume.
-for how in "runs gone" "runs emptied"; do
-    fresh
-    damage "$how"
-    exits 6 "$URLWEIR" verify d
-    resume d -n none
-    [ "$status" = 0 ] || fail "$how: resume ended with $status: $(cat crawl.err)"
-    says crawl.err "frontier.runs was missing and was made again"
-    exits 0 "$URLWEIR" verify d
-done
-
 # What --repair can mend: the store is sound, the manifest disagrees, or the
-# file of runs is damaged, which follows from the store's rows; also where
-# somebody put back a copy of frontier.db alone.
+# exact set is damaged, which follows from the rows of URLs.
 for how in "manifest gone" "manifest with one bit flipped" "manifest of another crawl" \
-    "runs cut to half" "runs overwritten" "store behind its manifest, without its runs"; do
+    "rows of the exact set gone" "rows of the exact set overwritten" \
+    "one octet of the exact set changed" "store behind its manifest"; do
     fresh
     damage "$how"
     case $how in
-    "runs overwritten") ;; # seen when that page is read
+    *"of the exact set"*) # seen when that row is read
+        [ "$(sqlite3 d/frontier.db "SELECT count(*) FROM seenpart WHERE count > 0")" -gt 0 ]
+        exits 6 "$URLWEIR" verify d
+        says out "URLs and fetches are intact"
+        ;;
     *) refused "$how" ;;
     esac
     exits 0 "$URLWEIR" verify d --repair

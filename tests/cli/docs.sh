@@ -59,7 +59,6 @@ mkdir copy
 sqlite3 crawl/frontier.db >copy.out 2>&1 <<'END' || fail "$(cat copy.out)"
 BEGIN; SELECT count(*) FROM meta;
 .backup copy/frontier.db
-.shell cp crawl/frontier.runs copy/
 END
 cp crawl/urlweir-settings.yaml copy/
 exits 0 urlweir verify copy --repair

@@ -32,7 +32,7 @@ INSERT INTO item_lease SELECT id - 3999, id, 1000 * strftime('%s', 'now'),
     1000 * strftime('%s', 'now') + 60000 FROM url WHERE id BETWEEN 4010 AND 4012;
 -- Parts of the exact set that are merged next, and empty so far.
 INSERT OR IGNORE INTO seenpart WITH RECURSIVE n(i) AS
-    (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1023) SELECT i, 0, 0, x'', NULL FROM n;
+    (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1023) SELECT i, 0, 0, x'' FROM n;
 INSERT INTO item_queue VALUES(1, 3, 0, 5, 0, 5000, 0, 20, 2);
 END
 

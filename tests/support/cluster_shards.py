@@ -185,7 +185,7 @@ def kill_restore(where):
     crawl.kill(0)
     for n in range(SHARDS):
         shard = f"{crawl.directory(0)}/shards/{n}"
-        for name in ("manifest", "frontier.runs", "filter.ckpt"):
+        for name in ("manifest", "filter.ckpt"):
             with contextlib.suppress(FileNotFoundError):
                 os.remove(f"{shard}/{name}")
         with contextlib.closing(sqlite3.connect(f"{shard}/frontier.db")) as db:

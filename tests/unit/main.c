@@ -21,7 +21,6 @@
 
 bool scratch_no_sync;
 atomic_uint scratch_syncs, scratch_dir_syncs;
-void (*scratch_on_sync)(int fd);
 
 /* Fails where there is no such descriptor. */
 int fsync(int fd)
@@ -37,8 +36,6 @@ int fsync(int fd)
     (void)atomic_fetch_add(S_ISDIR(s.st_mode) ? &scratch_dir_syncs
                                               : &scratch_syncs,
                            1);
-    if (scratch_on_sync != NULL && !S_ISDIR(s.st_mode))
-        scratch_on_sync(fd);
     return 0;
 }
 
@@ -113,6 +110,47 @@ int sqlite3_exec(sqlite3 *h, const char *sql, sqlite3_callback row, void *ctx,
         return SQLITE_IOERR;
     inside = true;
     rc = real(h, sql, row, ctx, why);
+    inside = was;
+    return rc;
+}
+
+static _Thread_local unsigned reopened; /* since the last blob was opened */
+
+int sqlite3_blob_open(sqlite3 *h, const char *db, const char *table,
+                      const char *column, sqlite3_int64 row, int writes,
+                      sqlite3_blob **out)
+{
+    static int (*real)(sqlite3 *, const char *, const char *, const char *,
+                       sqlite3_int64, int, sqlite3_blob **);
+    bool was = inside;
+    int rc;
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "sqlite3_blob_open");
+    reopened = 0;
+    if (step_fails()) {
+        *out = NULL;
+        return SQLITE_IOERR;
+    }
+    inside = true;
+    rc = real(h, db, table, column, row, writes, out);
+    inside = was;
+    return rc;
+}
+
+/* As of a scan, the first one of a handle. */
+int sqlite3_blob_reopen(sqlite3_blob *b, sqlite3_int64 row)
+{
+    static int (*real)(sqlite3_blob *, sqlite3_int64);
+    bool was = inside;
+    int rc;
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "sqlite3_blob_reopen");
+    if (reopened++ == 0 && step_fails())
+        return SQLITE_IOERR;
+    inside = true;
+    rc = real(b, row);
     inside = was;
     return rc;
 }

@@ -12,7 +12,7 @@ export unit out
 long="frontier_faults redis_bloom frontier_budget exact_set
  served_faults dedupe frontier_refresh rejudge checkpoint seen_store store_crash scalable
  seen_store_open redis store_faults host_memory robots_cache host_reach redis_bloom_race
- store_power stacked cuckoo line_input fetcher_limits http_events"
+ stacked cuckoo line_input fetcher_limits http_events"
 for s in $long "$@"; do
     case " $* " in *" $s "*) echo "$s" ;; esac
 done | awk '!seen[$0]++' | xargs -P "$(($(nproc) + 2))" -I {} sh -c \

@@ -104,8 +104,8 @@ static inline void rig_reopen(struct rig *r)
 static inline void rig_copy(const struct scratch *from,
                             const struct scratch *to)
 {
-    static const char *const names[] = {"frontier.db", "frontier.runs",
-                                        "manifest", "filter.ckpt"};
+    static const char *const names[] = {"frontier.db", "manifest",
+                                        "filter.ckpt"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char a[128], b[128];

@@ -24,7 +24,6 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "storage/db/db.h"
-#include "storage/db/run_file.h"
 #include "tests/unit/unit.h"
 
 /* Like ck_assert_*_eq, for loops: check writes a note to a file for each
@@ -47,8 +46,6 @@ struct scratch {
 extern bool scratch_no_sync;
 /* Syncs of files and of directories since the start that succeeded. */
 extern atomic_uint scratch_syncs, scratch_dir_syncs;
-/* Called, unless NULL, after each sync of a file that succeeded. */
-extern void (*scratch_on_sync)(int fd);
 /* Counts down with each statement that this thread prepares or runs, and with
  * each first and second row it reads; the one that takes it to 0 does nothing
  * and fails, as if the disk had failed (main.c). 0: none fails. */
@@ -138,17 +135,7 @@ static inline void scratch_copy_file(const char *from, const char *to)
     buf_fini(&b);
 }
 
-/* Copies a database's file of runs. */
-static inline void scratch_copy_runs(const char *db, const char *to_db)
-{
-    char *from = run_file_path(db), *to = run_file_path(to_db);
-
-    scratch_copy_file(from, to);
-    free(from);
-    free(to);
-}
-
-/* Copies database, log and runs, while the store is open, into s->other: what
+/* Copies database and log, while the store is open, into s->other: what
  * the machine would find after losing its power now. */
 static inline void scratch_crash_copy(const struct scratch *s)
 {
@@ -160,7 +147,6 @@ static inline void scratch_crash_copy(const struct scratch *s)
     snprintf(from, sizeof from, "%s-wal", s->db);
     snprintf(to, sizeof to, "%s-wal", s->other);
     scratch_copy_file(from, to);
-    scratch_copy_runs(s->db, s->other);
 }
 
 static inline struct db *scratch_open(const char *path, enum db_mode mode)

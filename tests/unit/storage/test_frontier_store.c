@@ -313,7 +313,6 @@ TEST(damage_is_found_by_opening_or_by_verify)
         struct model sick = {0};
 
         scratch_copy_file(dir.db, dir.other);
-        scratch_copy_runs(dir.db, dir.other);
         scratch_sql(dir.other, harms[i].sql);
         ck_assert_msg(open_and_verify(&sick, dir.other, &opened) ==
                           STATUS_DAMAGED,

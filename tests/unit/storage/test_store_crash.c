@@ -139,8 +139,6 @@ static const char *const points[] = {STORAGE_FAULT_POINTS};
  * links commit together. See also `make sim`,
  * `db/a_full_disk_is_said_once_and_is_final_until_reopened`,
  * `tests/cli/damaged-filter.sh`, `tests/cli/full-disk.sh`,
- * `store_power/a_power_cut_that_takes_what_was_not_synced_loses_nothing_committed`,
- * `store_power/no_page_is_written_again_before_a_checkpoint_has_passed_it`,
  * `file/the_name_of_a_directory_is_synced`, `tests/cli/in-hand.sh`,
  * `tests/cli/stuck.sh`. */
 /* Promise (Crashes): a crawl that is killed at any step of a commit, a merge
@@ -153,4 +151,56 @@ TEST_EACH(a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else,
     reference_run(&m);
     kill_at_passages(&m, points[_i], (int)scratch_size(2, 4));
     model_free(&m);
+}
+
+/* ---- a reader beside the writer ---- */
+
+/* Checkpoints only where the test asks for one. */
+static void open_patient(struct model *m, const char *path, enum db_mode mode)
+{
+    const struct db_options o = {.checkpoint_bytes = UINT64_C(1) << 40};
+
+    ck_ok(db_open(&m->d, path, mode, &o));
+    if (mode == DB_READ)
+        ck_ok(db_begin(m->d));
+    ck_ok(exact_set_open(&m->set, m->d, &model_set_options));
+    ck_ok(frontier_store_open(&m->s, m->d, &model_frontier_options,
+                              exact_set_upto(m->set), model_replay, m));
+    ck_ok(page_store_open(&m->p, m->d));
+}
+
+/* The writer is killed, and another one that knows nothing of the reader goes
+ * on. */
+TEST(a_reader_keeps_its_rows_when_the_writer_starts_again)
+{
+    struct scratch dir = scratch_make();
+    struct model m, reader;
+    uint32_t tx;
+
+    model_init(&m, 100, 700, 30);
+    open_patient(&m, dir.db, DB_CREATE);
+    for (int i = 0; i < 20; i++)
+        model_transaction(&m);
+    tx = m.tx;
+    reader = m;
+    open_patient(&reader, dir.db, DB_READ);
+    for (int i = 0; i < 10; i++)
+        model_transaction(&m);
+    page_store_close(m.p);
+    frontier_store_close(m.s);
+    exact_set_close(m.set);
+    db_close_as_is(m.d);
+    open_patient(&m, dir.db, DB_WRITE);
+    for (int i = 0; i < 30; i++) {
+        model_transaction(&m);
+        ck_ok(db_checkpoint(m.d));
+    }
+    model_rewind(&reader, tx);
+    model_compare(&reader);
+    model_close(&reader);
+    model_rewind(&m, m.tx);
+    model_compare(&m);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
 }

@@ -361,7 +361,6 @@ static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
     bool failed;
 
     scratch_copy_file(w->dir.db, w->dir.other);
-    scratch_copy_runs(w->dir.db, w->dir.other);
     snprintf(log, sizeof log, "%s-wal", w->dir.other);
     unlink(log);
     w->mode = DB_WRITE;

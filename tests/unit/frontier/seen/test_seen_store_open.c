@@ -32,7 +32,7 @@ TEST(memory_is_divided_as_the_header_says)
 {
     divided((struct seen_store_options){.use_filter = true,
                                         .memory = 640 * MIB},
-            (struct seen_store_shares){160 * MIB, 400 * MIB, 30 * MIB, 40 * MIB,
+            (struct seen_store_shares){160 * MIB, 420 * MIB, 10 * MIB, 40 * MIB,
                                        40 * MIB});
     divided((struct seen_store_options){.memory = 640 * MIB,
                                         .exact_share = 5,
