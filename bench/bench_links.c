@@ -23,8 +23,8 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/mem.h"
-#include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"
+#include "crawler/html/html_tree.h"
 #include "crawler/html/links.h"
 
 #define ROUNDS     5

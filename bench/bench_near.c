@@ -24,7 +24,7 @@
 #include "base/mem.h"
 #include "crawler/html/html_filter.h"
 #include "crawler/html/links.h"
-#include "crawler/html/text_simhash.h"
+#include "crawler/html/text_digest.h"
 #include "storage/db/db.h"
 #include "storage/index/near_index.h"
 
@@ -224,7 +224,7 @@ static void measure_index(uint64_t prints)
 
 /* ---- quality ------------------------------------------------------------- */
 
-/* With a space for each cut of text_simhash.h. */
+/* With a space for each cut of text_digest.h. */
 static void add_text(void *ctx, struct bytes piece)
 {
     struct buf *text = ctx;

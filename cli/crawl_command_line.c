@@ -14,8 +14,8 @@
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
 #include "config/config.h"
-#include "frontier/url/percent.h"
 #include "frontier/url/url.h"
+#include "frontier/url/url_text.h"
 
 const struct usage crawl_usage = {
     .name = "crawl",

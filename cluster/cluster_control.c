@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "cluster/cluster_topics.h"
 #include "frontier/url/host.h"
-#include "frontier/url/shard.h"
+#include "frontier/url/queue_key.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 

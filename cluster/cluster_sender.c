@@ -11,7 +11,6 @@
 #include "cluster/cluster_topics.h"
 #include "cluster/shard_message.h"
 #include "frontier/url/queue_key.h"
-#include "frontier/url/shard.h"
 
 #define INIT_MS   90000
 #define COMMIT_MS 60000

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "frontier/url/shard.h"
+#include "frontier/url/queue_key.h"
 
 #define ANSWER_MS 30000 /* of brokers */
 

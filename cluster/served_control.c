@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "cluster/cluster_sender.h"
 #include "cluster/cluster_topics.h"
-#include "frontier/url/shard.h"
+#include "frontier/url/queue_key.h"
 
 #define ANSWER_MS 30000 /* of brokers */
 #define LOOK      (100 * NS_PER_MS)

@@ -8,18 +8,67 @@
 #ifndef URLWEIR_CRAWLER_CRAWL_H
 #define URLWEIR_CRAWLER_CRAWL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "crawler/address/resolver.h"
 #include "crawler/archive/archive.h"
-#include "crawler/crawl_task.h"
-#include "crawler/fetch/fetch_stats.h"
-#include "crawler/fetcher.h"
+#include "crawler/fetch/fetch_set.h"
 #include "frontier/engine.h"
 #include "frontier/outcome.h"
 #include "frontier/stats.h"
+
+/* ---- lets other threads run work on the frontier thread ---- */
+
+/*
+ * The frontier thread alone touches engine and store. Other threads that need
+ * them (to add seeds, block a host, lease a URL to another program, or read the
+ * queues) post a task. The frontier thread calls `run` between two turns of the
+ * crawl's loop, and then `done`; `run` must be short, as all fetchers wait for
+ * it. The caller owns a struct crawl_task, except from a successful post until
+ * `done`: then the crawl owns it.
+ */
+
+struct crawl;
+
+struct crawl_task {
+    /* Called on the frontier thread. Its status concerns the task alone, unless
+     * the engine broke. */
+    enum status (*run)(struct crawl_task *t, struct engine *e, int64_t now,
+                       int64_t wall_ms);
+    /* `run` changes the store, and `done` waits for the commit. Set by the
+     * poster or by `run`. */
+    bool durable;
+    /* Called once, on the frontier thread: t->status is what `run` returned, or
+     * why it could not be called or committed (STATUS_CLOSED: the crawl has
+     * ended). May free the task and post others. */
+    void (*done)(struct crawl_task *t);
+    void *ctx; /* for the caller */
+
+    enum status status;
+    struct crawl_task *next; /* for the crawl */
+    void *waiter;            /* for crawl_perform */
+};
+
+/* Posted tasks in order; any thread. */
+struct task_list {
+    pthread_mutex_t mtx;
+    struct crawl_task *first, **end;
+    bool closed;
+};
+
+void task_list_init(struct task_list *l);
+void task_list_fini(struct task_list *l);
+/* STATUS_CLOSED: the list is closed, and the caller keeps the task. */
+MUST_CHECK enum status task_list_add(struct task_list *l, struct crawl_task *t);
+/* Takes all tasks, as a chain by `next`; NULL: there are none. */
+struct crawl_task *task_list_take(struct task_list *l);
+/* Accepts no more tasks; those in the list can still be taken. */
+void task_list_close(struct task_list *l);
+
+/* ---- crawl ---- */
 
 struct crawl;
 
@@ -28,7 +77,7 @@ struct crawl_options {
     unsigned threads;        /* fetchers; at least 1 */
     uint32_t conns_per_host; /* over all fetchers; 0: 1 */
     size_t concurrency;      /* most URLs in flight; with `auto`, ever */
-    bool auto_concurrency;   /* as memory allows now, connection_budget.h */
+    bool auto_concurrency;   /* as memory allows now, connection_limits.h */
     uint64_t limit_pages;    /* 0: no limit; the engine enforces it too */
     uint64_t quota;          /* octets received, whole crawl; 0: no limit */
     int64_t time_limit;      /* ns of this run; 0: no limit */
@@ -124,7 +173,7 @@ MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
 void crawl_stop(struct crawl *c);
 /* A paused crawl leases nothing, and does not end because nothing is due. */
 void crawl_pause(struct crawl *c, bool pause);
-/* Runs a task on the frontier thread, see crawl_task.h. STATUS_CLOSED: the
+/* Runs a task on the frontier thread, see crawl.h. STATUS_CLOSED: the
  * crawl has ended, and the caller keeps the task. */
 MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
 /* Like crawl_post, but waits until the task is done and returns its status;

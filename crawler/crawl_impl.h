@@ -16,8 +16,6 @@
 #include "base/clock.h"
 #include "crawler/crawl.h"
 #include "crawler/crawl_balance.h"
-#include "crawler/crawl_task.h"
-#include "crawler/fetch/watchdog.h"
 #include "crawler/hop_path.h"
 #include "crawler/transfer/in_hand.h"
 #include "crawler/turn_pace.h"

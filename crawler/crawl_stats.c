@@ -1,10 +1,306 @@
 /* SPDX-License-Identifier: MIT */
 /* crawl_stats.c - the state of a crawl, for progress and monitors. */
+#include "crawler/crawl_stats.h"
+
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "crawler/crawl_impl.h"
+#include "storage/frontier_store.h"
+
+/* ---- the counters of a crawl: one table ---- */
+
+/*
+ * Every list of counters has this order. JSON names are bare nouns; metrics
+ * follow Prometheus' rules and so end in a unit and, if they are sums, in
+ * _total. tests/cli/counters.sh compares all places that show a counter.
+ */
+
+#define ENGINE(x)   offsetof(struct crawl_stats, engine.x)
+#define FRONTIER(x) offsetof(struct crawl_stats, frontier.x)
+#define FETCH(x)    offsetof(struct crawl_stats, x)
+
+/* clang-format off */
+const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
+    {"pages", "pages", "URLs",
+     "URLs that count for --limit: fetched, and 4xx and 5xx after all tries",
+     COUNTER_CRAWL, false, "pages_total", NULL, NULL, ENGINE(pages)},
+    {"sitemaps", "sitemaps", "URLs",
+     "sitemaps with a response that would count as a page's: fetched, and 4xx "
+     "and 5xx after all tries",
+     COUNTER_CRAWL, true, "sitemaps_total", NULL, NULL, ENGINE(sitemaps)},
+    {"fetched", "fetched", "URLs", "URLs whose response was read: pages, sitemaps, assets",
+     COUNTER_CRAWL, false, "urls_done_total", "status", "fetched",
+     ENGINE(fetched)},
+    {"checked", "of them only checked", "URLs",
+     "fetched URLs that were only asked for, to see whether they are there "
+     "(--check, --check-external)",
+     COUNTER_CRAWL, true, "checked_total", NULL, NULL, ENGINE(checked)},
+    {"redirects", "redirects", "URLs", "URLs that redirect",
+     COUNTER_CRAWL, false, "urls_done_total", "status", "redirect",
+     ENGINE(redirects)},
+    {"failed", "failed", "URLs", "URLs that failed after all tries",
+     COUNTER_CRAWL, false, "urls_done_total", "status", "failed",
+     ENGINE(failed)},
+    {"http_errors", "of them 4xx and 5xx", "URLs",
+     "failed URLs that had a response: 4xx and 5xx after all tries",
+     COUNTER_CRAWL, true, "http_errors_total", NULL, NULL,
+     ENGINE(http_errors)},
+    {"denied", "denied", "URLs", "URLs that robots.txt denies",
+     COUNTER_CRAWL, false, "urls_done_total", "status", "denied",
+     ENGINE(denied)},
+    {"skipped", "skipped", "URLs", "URLs that a rule or a person excluded",
+     COUNTER_CRAWL, false, "urls_done_total", "status", "skipped",
+     ENGINE(skipped)},
+    {"retries", "retries", "tries", "tries that were not the last",
+     COUNTER_CRAWL, false, "retries_total", NULL, NULL, FRONTIER(retries)},
+    {"urls", "URLs admitted", "URLs", "URLs admitted",
+     COUNTER_CRAWL, false, "urls_admitted_total", NULL, NULL, ENGINE(urls)},
+    {"queued", "queued", "URLs", "URLs not done, leased ones included",
+     COUNTER_STATE, false, "queued_urls", NULL, NULL, ENGINE(queued)},
+    {"over_budget", "over a budget", "URLs",
+     "queued URLs that wait until a limit or budget of their host or registrable "
+     "domain is raised", COUNTER_STATE, true, "over_budget_urls", NULL, NULL,
+     ENGINE(withheld)},
+    {"leased", NULL, "URLs", "URLs leased to fetchers and other programs",
+     COUNTER_LIVE, false, "leased_urls", NULL, NULL, ENGINE(leased)},
+    {"dated", "URLs with a date", "URLs",
+     "done URLs that are fetched again at a date (--refresh)",
+     COUNTER_STATE, false, "dated_urls", NULL, NULL, ENGINE(dated)},
+    {"overdue", NULL, "URLs",
+     "of these, not fetched a minute after their date; after a start, of those "
+     "counted so far", COUNTER_LIVE, false, "overdue_urls", NULL, NULL,
+     ENGINE(overdue)},
+    {"overdue_seconds", NULL, "seconds",
+     "since the date of the oldest of these, to the minute", COUNTER_LIVE,
+     false, "oldest_overdue_seconds", NULL, NULL, ENGINE(overdue_for)},
+    {"rated", "whose changes are known", "URLs",
+     "URLs with a date of which fetches have told how often they change",
+     COUNTER_STATE, true, "rated_urls", NULL, NULL, ENGINE(rated)},
+    {"fresh", "of them up to date", "URLs",
+     "of these, as many as are up to date at a moment, estimated from how "
+     "often they change and are fetched", COUNTER_STATE, true, "fresh_urls",
+     NULL, NULL, ENGINE(fresh)},
+    {"refreshed", "refreshed", "fetches",
+     "final outcomes of URLs that were fetched again",
+     COUNTER_CRAWL, true, "refreshed_total", NULL, NULL, ENGINE(refreshed)},
+    {"changed", "changed", "fetches",
+     "of these, with another body, status or target than the last one",
+     COUNTER_CRAWL, true, "refreshed_changed_total", NULL, NULL,
+     ENGINE(changed)},
+    {"gone", "gone", "URLs",
+     "URLs not asked again: 404 or 410 three times in a row", COUNTER_CRAWL,
+     true, "gone_total", NULL, NULL, ENGINE(gone)},
+    {"history_removed", "old fetches removed", "fetches",
+     "old fetches of pages, tries included, that --keep-history removed",
+     COUNTER_CRAWL, true, "history_removed_total", NULL, NULL,
+     ENGINE(history_removed)},
+    {"hosts", "hosts", "hosts", "hosts known (queue keys, with --queue-key)",
+     COUNTER_STATE, false, "hosts", NULL, NULL, ENGINE(queues)},
+    {"hosts_active", "hosts active", "hosts", "hosts with URLs that are not done",
+     COUNTER_STATE, false, "active_hosts", NULL, NULL, ENGINE(queues_active)},
+    {"hosts_ready", NULL, "hosts",
+     "hosts that could be asked now; of more than 20,000 hosts, this and the "
+     "next two are counted 20,000 a second and shown when all have been",
+     COUNTER_LIVE, false, "ready_hosts", NULL, NULL, FRONTIER(hosts.ready)},
+    {"hosts_blocked", NULL, "hosts",
+     "hosts held back by Retry-After, by back-off, by a person, or because "
+     "they do not respond",
+     COUNTER_LIVE, false, "blocked_hosts", NULL, NULL, FRONTIER(hosts.blocked)},
+    {"hosts_dead", NULL, "hosts",
+     "hosts given up in this run: they did not respond for --give-up, or "
+     "responded, but not so that its URLs could be fetched, --tries times "
+     "in a row",
+     COUNTER_LIVE, false, "dead_hosts", NULL, NULL, FRONTIER(hosts.dead)},
+    {"given", "URLs given", "URLs",
+     "new or blocked URLs that no response revealed: seeds, guessed sitemaps, "
+     "URLs put by other programs",
+     COUNTER_CRAWL, false, "given_urls_total", NULL, NULL, ENGINE(given)},
+    {"returned", "links let in later", "links",
+     "links that were dropped, and let in when a setting was widened",
+     COUNTER_CRAWL, true, "returned_links_total", NULL, NULL,
+     ENGINE(returned)},
+    {"links", "links found", "links",
+     "links that responses revealed, repeats included: those of pages, "
+     "sitemaps, feeds and robots.txt, and where redirects lead",
+     COUNTER_CRAWL, false, "links_total", NULL, NULL, ENGINE(links)},
+    {"duplicates", "duplicates", "links",
+     "links to URLs seen before, on the same page or in the crawl",
+     COUNTER_CRAWL, false, "duplicate_links_total", NULL, NULL,
+     ENGINE(duplicates)},
+    {"dropped", "dropped links", "links", "links dropped before admission",
+     COUNTER_CRAWL, false, "dropped_links_total", "reason", NULL,
+     ENGINE(dropped)},
+    {"drops_kept", NULL, "drops",
+     "dropped links, URLs that ended without being read, and pages with links "
+     "of kinds that are not followed, as far as a setting may let them in",
+     COUNTER_STATE, false, "kept_drops", NULL, NULL, ENGINE(drops_kept)},
+    {"drops_lost", "drops without room", "drops",
+     "drops of that kind that found no room (--keep-dropped)", COUNTER_CRAWL,
+     true, "lost_drops_total", NULL, NULL, ENGINE(drops_lost)},
+    {"bytes", "bytes received", "octets",
+     "octets of the responses to URLs, heads included",
+     COUNTER_CRAWL, false, "response_bytes_total", NULL, NULL, ENGINE(bytes)},
+    {"same_content", "same body as before", "URLs",
+     "fetched pages whose body had been seen before",
+     COUNTER_CRAWL, false, "same_content_total", NULL, NULL,
+     FRONTIER(same_content)},
+    {"traps", "traps found", "traps",
+     "families of URLs that --traps told to be endless",
+     COUNTER_CRAWL, true, "traps_total", NULL, NULL, FRONTIER(traps)},
+    {"near_dup", "nearly the text of another", "URLs",
+     "fetched pages whose text is nearly that of an earlier one (--near-dup)",
+     COUNTER_CRAWL, false, "near_dup_total", NULL, NULL, FRONTIER(near_dup)},
+    {"seen_in_batch", NULL, "links",
+     "answers of the seen check: seen, a repeat in its batch",
+     COUNTER_CRAWL, false, "seen_checks_total", "answer", "in_batch",
+     FRONTIER(in_batch)},
+    {"seen_hot", NULL, "links",
+     "answers of the seen check: seen, known from the hot cache",
+     COUNTER_CRAWL, false, "seen_checks_total", "answer", "hot", FRONTIER(hot)},
+    {"certainly_new", NULL, "links",
+     "answers of the seen check: new, as the filter said",
+     COUNTER_CRAWL, false, "seen_checks_total", "answer", "certainly_new",
+     FRONTIER(certainly_new)},
+    {"maybe_seen", NULL, "links",
+     "answers of the seen check: the filter said \"maybe\", and it was seen",
+     COUNTER_CRAWL, false, "seen_checks_total", "answer", "maybe_seen",
+     FRONTIER(maybe_seen)},
+    {"false_positives", "false positives caught", "links",
+     "answers of the seen check: the filter said \"maybe\", but it was new",
+     COUNTER_CRAWL, false, "seen_checks_total", "answer", "false_positive",
+     FRONTIER(false_positives)},
+    {"filter_unsure", "filter out of reach", "links",
+     "answers of the seen check: left to the exact set, because the filter in "
+     "Redis was out of reach or being filled",
+     COUNTER_CRAWL, true, "seen_checks_total", "answer", "unsure",
+     FRONTIER(unsure)},
+    {"blocklist_false_positives", "blocklist too strict", "URLs",
+     "URLs that --block-filter called blocked and --block-exact let in",
+     COUNTER_CRAWL, true, "blocklist_false_positives_total", NULL, NULL,
+     FRONTIER(blocklist_false_positives)},
+    {"blocklist_unsure", "blocklist out of reach", "URLs",
+     "URLs asked while a --block-filter in Redis was out of reach",
+     COUNTER_CRAWL, true, "blocklist_unsure_total", NULL, NULL,
+     FRONTIER(blocklist_unsure)},
+    {"digest_collisions", "digest collisions", "URLs",
+     "with --compare-text, URLs whose digest belonged to another URL",
+     COUNTER_CRAWL, true, "digest_collisions_total", NULL, NULL,
+     FRONTIER(digest_collisions)},
+    {"seeds", "seeds", "URLs", "seeds given, each counted once",
+     COUNTER_STATE, false, "seeds", NULL, NULL, ENGINE(seeds)},
+    {"seeds_failed", "seeds failed", "URLs",
+     "seeds that could not be fetched",
+     COUNTER_STATE, false, "failed_seeds", NULL, NULL, ENGINE(seeds_failed)},
+    {"requests", NULL, "requests",
+     "requests sent, each try and each robots.txt; the metric counts them when "
+     "they end",
+     COUNTER_RUN, false, "requests_total", "result", NULL, FETCH(requests)},
+    {"transfers", NULL, "requests", "requests under way",
+     COUNTER_LIVE, false, "transfers", NULL, NULL, FETCH(active)},
+    {"transfers_most", NULL, "requests",
+     "requests that may be under way now: --concurrency, or what auto allows",
+     COUNTER_LIVE, false, "transfers_most", NULL, NULL, FETCH(transfers_most)},
+    {"connections_open", NULL, "connections",
+     "connections open now, idle ones included", COUNTER_LIVE, false,
+     "open_connections", NULL, NULL, FETCH(connections_open)},
+    {"connections", NULL, "connections", "connections opened",
+     COUNTER_RUN, false, "connections_opened_total", NULL, NULL,
+     FETCH(connections)},
+    {"handshakes", NULL, "handshakes", "TLS handshakes, resumed ones included",
+     COUNTER_RUN, false, "tls_handshakes_total", NULL, NULL, FETCH(handshakes)},
+    {"handshakes_resumed", NULL, "handshakes",
+     "TLS handshakes that resumed a session", COUNTER_RUN, false,
+     "tls_handshakes_resumed_total", NULL, NULL, FETCH(handshakes_resumed)},
+    {"received_bytes", NULL, "octets",
+     "octets received, heads and robots.txt included",
+     COUNTER_RUN, false, "received_bytes_total", NULL, NULL,
+     FETCH(wire_bytes)},
+    {"fetchers_stuck", NULL, "fetchers",
+     "fetchers that are stuck on a URL; see docs/operating.md",
+     COUNTER_LIVE, false, "stuck_fetchers", NULL, NULL, FETCH(stuck)},
+    {"memory_bytes", NULL, "octets",
+     "memory that the engine holds: the next five",
+     COUNTER_LIVE, false, "memory_bytes", NULL, NULL, FETCH(memory.all)},
+    {"memory_filter", NULL, "octets", "memory of the filter",
+     COUNTER_LIVE, false, "memory_filter_bytes", NULL, NULL,
+     FETCH(memory.filter)},
+    {"memory_hot", NULL, "octets", "memory of the seen check's hot cache",
+     COUNTER_LIVE, false, "memory_hot_bytes", NULL, NULL, FETCH(memory.hot)},
+    {"memory_exact", NULL, "octets",
+     "memory of the exact set and the indexes of bodies and near-duplicates: "
+     "fences, cached pages, new digests",
+     COUNTER_LIVE, false, "memory_exact_bytes", NULL, NULL,
+     FETCH(memory.exact)},
+    {"memory_database", NULL, "octets", "memory of SQLite's cache",
+     COUNTER_LIVE, false, "memory_database_bytes", NULL, NULL,
+     FETCH(memory.database)},
+    {"memory_queues", NULL, "octets", "memory of queues and hosts",
+     COUNTER_LIVE, false, "memory_queues_bytes", NULL, NULL,
+     FETCH(memory.queues)},
+    {"memory_bodies", NULL, "octets", "memory of bodies under way",
+     COUNTER_LIVE, false, "memory_bodies_bytes", NULL, NULL, FETCH(bodies)},
+};
+
+/* What always holds of the numbers of one moment. */
+const struct crawl_sum crawl_sums[CRAWL_SUMS] = {
+    {"urls = fetched + redirects + failed + denied + skipped + queued",
+     "each URL admitted is queued, or is done in one way"},
+    {"urls = given + links + returned - duplicates - dropped",
+     "each URL admitted was given, or is the first link to it"},
+    {"pages + sitemaps + checked = fetched + http_errors",
+     "each response that stood is that of a page or of a sitemap, or of a "
+     "check"},
+};
+
+/* clang-format on */
+
+const char *counter_kind_name(enum counter_kind kind)
+{
+    static const char *const names[COUNTER_KINDS] = {
+        [COUNTER_CRAWL] = "crawl",
+        [COUNTER_RUN] = "run",
+        [COUNTER_STATE] = "state",
+        [COUNTER_LIVE] = "live",
+    };
+
+    return names[kind];
+}
+
+uint64_t crawl_counter_value(const struct crawl_counter *c,
+                             const struct crawl_stats *s)
+{
+    return *(const uint64_t *)(const void *)((const char *)s + c->at);
+}
+
+uint64_t crawl_counter_of_frontier(const struct crawl_counter *c,
+                                   const struct frontier_stats *w)
+{
+    size_t at = c->at - offsetof(struct crawl_stats, frontier);
+
+    assert(at < sizeof *w);
+    return *(const uint64_t *)(const void *)((const char *)w + at);
+}
+
+bool crawl_counter_is_stored(const struct crawl_counter *c)
+{
+    return c->kind == COUNTER_CRAWL || c->kind == COUNTER_STATE;
+}
+
+void crawl_stats_of_store(const struct frontier_store *store,
+                          struct crawl_stats *out)
+{
+    uint32_t queues = frontier_store_queue_count(store);
+
+    engine_stats_of_store(store, &out->engine);
+    frontier_stats_of_store(store, &out->frontier);
+    for (uint32_t q = 1; q <= queues; q++)
+        out->engine.queues_active += frontier_store_pending(store, q) > 0;
+}
+
+/* ---- the state of a crawl, for progress and monitors ---- */
 
 #define STATS_INTERVAL  (100 * NS_PER_MS)
 #define ENGINE_INTERVAL NS_PER_S

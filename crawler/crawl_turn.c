@@ -13,7 +13,7 @@
 #include "base/file/file.h"
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
-#include "crawler/sitemap_trust.h"
+#include "crawler/sitemap_stream.h"
 
 /*
  * URLs that an earlier process had in hand at its end.

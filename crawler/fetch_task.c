@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/html/links.h"
-#include "crawler/sitemap_lines.h"
 #include "crawler/sitemap_stream.h"
 #include "frontier/url/queue_key.h"
 

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/thread/queue.h"
-#include "crawler/archive/warc_recorder.h"
+#include "crawler/archive/archive.h"
 #include "crawler/fetch/fetch_set.h"
 #include "crawler/fetcher.h"
 #include "crawler/report.h"

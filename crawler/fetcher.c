@@ -30,9 +30,10 @@
 #include "base/logger.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "crawler/fetch/fetch_stats.h"
+#include "crawler/fetch/fetch_set.h"
 #include "crawler/fetch_task.h"
 #include "crawler/transfer/curl_faults.h"
+#include "crawler/transfer/multi.h"
 
 /* ---- sets up a process before its first fetcher ---- */
 

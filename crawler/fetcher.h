@@ -42,7 +42,7 @@ struct report {
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
     /* This many at the end of done.outlinks are on other hosts than the sitemap
-     * that lists them (sitemap_trust.h). */
+     * that lists them (sitemap_stream.h). */
     size_t elsewhere;
     struct arena *arena;
     struct warc_capture *warc;        /* records of the response, or NULL */
@@ -78,7 +78,7 @@ void fetcher_stop(struct fetcher *f);
 void fetcher_free(struct fetcher *f);
 
 const struct fetcher_counters *fetcher_counters(const struct fetcher *f);
-/* Counts the results of its requests (fetch_stats.h). Any thread. */
+/* Counts the results of its requests (fetch_set.h). Any thread. */
 const struct fetch_counters *fetcher_fetch_counters(const struct fetcher *f);
 
 /* Sets up libcurl, libxml2 and ICU. Call it before the first fetcher, and

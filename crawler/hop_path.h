@@ -15,7 +15,7 @@
 #define URLWEIR_CRAWLER_HOP_PATH_H
 
 #include "crawler/fetcher.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/engine.h"
 
 struct hop_path;

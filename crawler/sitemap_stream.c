@@ -10,17 +10,345 @@
  */
 #include "crawler/sitemap_stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "crawler/html/links.h"
-#include "crawler/outlinks.h"
+#include "crawler/link_finder.h"
 #include "crawler/report.h"
 #include "crawler/robots/robots_tag.h"
-#include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
-#include "crawler/sitemap_trust.h"
+#include "frontier/url/url.h"
+#include "storage/frontier_store.h"
+#include "storage/rows/page_store.h"
+
+/* ---- the sitemaps that a robots.txt names ---- */
+
+/*
+ * sitemaps.org requires absolute URLs; we resolve a relative one against the
+ * file. `example.org/sitemap.xml`, which lacks a scheme alone, is told from a
+ * path by its first segment: a name with a dot whose last label could be a
+ * top-level domain. Sitemaps have depth 1, as if the origin's start page linked
+ * to them, and so have their entries: --depth 0 fetches no sitemap.
+ */
+
+#define SITEMAP_LINES_MOST 1000 /* of one robots.txt; others are dropped */
+
+/* For the texts of a robots.txt of at most ROBOTS_READ_MOST. */
+#define LINES_MEMORY (2 * ROBOTS_READ_MOST)
+
+static bool is_label_char(char c)
+{
+    return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool begins_with_host(struct bytes s)
+{
+    size_t n = 0, top = 0;
+
+    for (; n < s.len && is_label_char(s.at[n]); n++)
+        top = s.at[n] == '.'                        ? 1
+              : top > 0 && !ascii_is_digit(s.at[n]) ? top + 1
+                                                    : top;
+    return top > 2 && n < s.len && (s.at[n] == '/' || s.at[n] == ':');
+}
+
+/* The URL of line `i`; the caller frees it with url_fini. */
+static bool line_url(const struct candidate_rules *of,
+                     const struct robots *rules, size_t i,
+                     const struct url *robots, struct url *out)
+{
+    struct bytes text = robots_sitemap(rules, i);
+    struct buf whole;
+    bool ok;
+
+    if (!begins_with_host(text))
+        return candidate_read(of, out, text, robots) == URL_OK;
+    buf_init(&whole, URL_LENGTH_CEILING);
+    buf_add_str(&whole, "//");
+    buf_add_bytes(&whole, text);
+    ok = buf_failed(&whole) == STATUS_OK &&
+         candidate_read(of, out, buf_bytes(&whole), robots) == URL_OK;
+    buf_fini(&whole);
+    return ok;
+}
+
+static bool robots_url(struct bytes origin, struct url *out)
+{
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, URL_LENGTH_CEILING);
+    buf_add_bytes(&text, origin);
+    buf_add_str(&text, "/robots.txt");
+    ok = url_canonical(out, buf_bytes(&text), NULL, NULL) == URL_OK;
+    buf_fini(&text);
+    return ok;
+}
+
+/* `robots`: the URL of the file. */
+static enum outcome_reason judge_line(const struct fetcher_options *o,
+                                      const struct url *robots,
+                                      const struct url *u,
+                                      struct engine_item *like)
+{
+    if (!o->find_sitemaps)
+        return REASON_KIND;
+    if (!scope_has_host(o->rules.scope, robots))
+        return REASON_SCOPE;
+    return candidate_take(&o->rules, u, like);
+}
+
+static void add_line(const struct fetcher_options *o, struct outlinks *f,
+                     const struct url *robots, const struct url *u)
+{
+    struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
+    enum outcome_reason no = judge_line(o, robots, u, &like);
+
+    if (no != REASON_NONE)
+        outlinks_drop(f, no, u, &like, 0);
+    else
+        outlinks_add(f, &like);
+}
+
+void sitemap_lines_report(const struct fetcher_options *o,
+                          const struct engine_lease *l, struct bytes origin,
+                          const struct robots *rules, struct report *r)
+{
+    size_t count = rules != NULL ? robots_sitemap_count(rules) : 0;
+    struct arena *arena = count > 0 ? report_arena(r) : NULL;
+    struct url robots, u;
+    struct outlinks f = {0};
+
+    if (count == 0)
+        return;
+    url_init(&robots);
+    url_init(&u);
+    outlinks_begin(&f, l, arena, arena_used(arena) + LINES_MEMORY);
+    if (robots_url(origin, &robots)) {
+        for (size_t i = 0; i < count && i < SITEMAP_LINES_MOST; i++) {
+            if (line_url(&o->rules, rules, i, &robots, &u))
+                add_line(o, &f, &robots, &u);
+        }
+        if (count > SITEMAP_LINES_MOST)
+            outlinks_overflow(&f);
+    }
+    outlinks_hand_over(&f, &r->done);
+    outlinks_fini(&f);
+    url_fini(&u);
+    url_fini(&robots);
+}
+
+/* Does a line name exactly this URL, after `of` has made both canonical? */
+static bool sitemap_lines_name(const struct candidate_rules *of,
+                               const struct robots *rules, struct bytes origin,
+                               struct bytes url)
+{
+    size_t count = robots_sitemap_count(rules);
+    struct url robots, u;
+    bool named = false;
+
+    url_init(&robots);
+    url_init(&u);
+    if (robots_url(origin, &robots))
+        for (size_t i = 0; !named && i < count; i++)
+            named = line_url(of, rules, i, &robots, &u) &&
+                    bytes_equal(url_text(&u), url);
+    url_fini(&u);
+    url_fini(&robots);
+    return named;
+}
+
+/* ---- whether a sitemap may list another host's URLs ---- */
+
+/*
+ * A sitemap that lists thousands of hosts would make us parse as many
+ * robots.txt files, so we look at ORIGINS_MOST for each report and take the
+ * rest as refusals.
+ */
+
+#define CHAIN_MOST   16  /* sitemaps that led to this one */
+#define ORIGINS_MOST 256 /* looked up for one report */
+
+struct sifter {
+    const struct candidate_rules *of;
+    struct engine *engine;
+    struct url chain[CHAIN_MOST]; /* the sitemap first */
+    size_t length;
+    struct map *verdicts; /* origin to `yes` or `no` */
+    struct buf text;
+};
+
+static char trusted, refused;
+
+enum link_kind link_kind_of_entry(enum sitemap_kind kind)
+{
+    switch (kind) {
+    case SITEMAP_SITEMAP:
+        return LINK_SITEMAP_PART;
+    case SITEMAP_ALTERNATE:
+        return LINK_ALTERNATE;
+    default:
+        return LINK_LISTED;
+    }
+}
+
+bool sitemap_needs_trust(const struct url *page, const struct sitemap_entry *e)
+{
+    return (e->kind == SITEMAP_PAGE || e->kind == SITEMAP_SITEMAP) &&
+           !url_same_site(page, e->url);
+}
+
+/* ---- the sitemaps that led here ------------------------------------------ */
+
+static void find_chain(struct sifter *s, uint64_t id)
+{
+    struct url_row row;
+
+    while (id != 0 && s->length < CHAIN_MOST &&
+           s->engine->ops->url(s->engine, id, &row, &s->text) == STATUS_OK) {
+        struct url *u = &s->chain[s->length];
+
+        if (s->length > 0 && !link_is_sitemap(row.kind))
+            return;
+        url_init(u);
+        s->length++;
+        if (url_parse(u, row.url, NULL, NULL) != URL_OK)
+            return;
+        id = row.via;
+    }
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+static bool is_on_the_way(const struct sifter *s, const struct url *u)
+{
+    for (size_t i = 0; i < s->length; i++)
+        if (url_same_site(&s->chain[i], u))
+            return true;
+    return false;
+}
+
+static bool is_named(struct sifter *s, struct bytes origin)
+{
+    struct robots_row row;
+    struct robots *rules;
+    bool named = false;
+
+    buf_clear(&s->text);
+    if (s->engine->ops->robots(s->engine, origin, &row, &s->text) !=
+            STATUS_OK ||
+        row.http_status < 200 || row.http_status > 299)
+        return false;
+    rules = robots_parse(row.body, bytes_of_str("*"));
+    for (size_t i = 0; !named && i < s->length; i++)
+        named =
+            sitemap_lines_name(s->of, rules, origin, url_text(&s->chain[i]));
+    robots_free(rules);
+    return named;
+}
+
+/* http and https on their default ports are one site, as in scope.h, and a
+ * crawl may have fetched the robots.txt of either. */
+static bool is_named_somewhere(struct sifter *s, const struct url *u,
+                               struct bytes origin)
+{
+    char other[300];
+    struct bytes host = url_host(u);
+    int n;
+
+    if (is_named(s, origin))
+        return true;
+    if (u->port != (u->https ? 443 : 80) || host.len > 256)
+        return false;
+    n = snprintf(other, sizeof other, "%s://%.*s", u->https ? "http" : "https",
+                 (int)host.len, host.at);
+    return is_named(s, bytes_of(other, (size_t)n));
+}
+
+static bool may_list(struct sifter *s, struct bytes text)
+{
+    struct bytes origin = bytes_of(text.at, url_origin_length(text));
+    struct url u;
+    bool may = false;
+    char *known = map_get(s->verdicts, origin);
+
+    if (known != NULL || map_count(s->verdicts) >= ORIGINS_MOST)
+        return known == &trusted;
+    url_init(&u);
+    if (url_parse(&u, text, NULL, NULL) == URL_OK)
+        may = is_on_the_way(s, &u) || is_named_somewhere(s, &u, origin);
+    url_fini(&u);
+    map_put(s->verdicts, origin, may ? &trusted : &refused);
+    return may;
+}
+
+/* ---- sifting ------------------------------------------------------------- */
+
+/* Moves the items that stay to the front of `items` and returns their number.
+ * Appends the others to `drops`. */
+static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
+                   struct engine_drop *drops)
+{
+    size_t kept = 0, dropped = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (may_list(s, items[i].url))
+            items[kept++] = items[i];
+        else
+            drops[dropped++] = (struct engine_drop){.reason = REASON_CROSS_HOST,
+                                                    .host = items[i].key,
+                                                    .url = items[i].url};
+    }
+    return kept;
+}
+
+static void sift_report(struct sifter *s, struct report *r)
+{
+    size_t n = r->elsewhere, own = r->done.outlink_count - n, kept;
+    struct engine_item *items =
+        arena_try(r->arena, r->done.outlink_count * sizeof *items);
+    struct engine_drop *drops =
+        arena_try(r->arena, (r->done.drop_count + n) * sizeof *drops);
+
+    if (items == NULL || drops == NULL) {
+        r->done.outlink_count =
+            own; /* impossible: the arena has twice the room */
+        return;
+    }
+    memcpy(items, r->done.outlinks, r->done.outlink_count * sizeof *items);
+    if (r->done.drop_count > 0)
+        memcpy(drops, r->done.drops, r->done.drop_count * sizeof *drops);
+    kept = sift(s, items + own, n, drops + r->done.drop_count);
+    r->done.outlinks = items;
+    r->done.outlink_count = own + kept;
+    r->done.drops = drops;
+    r->done.drop_count += n - kept;
+}
+
+void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
+                        struct engine *e)
+{
+    struct sifter s = {.of = of, .engine = e};
+
+    if (r->elsewhere == 0)
+        return;
+    buf_init(&s.text, (size_t)1 << 20);
+    s.verdicts = map_new();
+    find_chain(&s, r->id);
+    sift_report(&s, r);
+    map_free(s.verdicts, NULL);
+    for (size_t i = 0; i < s.length; i++)
+        url_fini(&s.chain[i]);
+    buf_fini(&s.text);
+}
+
+/* ---- reads a sitemap while it arrives ---- */
 
 #define PART_ENTRIES ((size_t)1024)
 #define PART_TEXT    ((size_t)128 << 10) /* a larger part is sent */

@@ -9,7 +9,7 @@
  * MiB uncompressed, 50,000 entries.
  *
  * Entries have the depth of their sitemap, and so have the sitemaps of an
- * index; an index within an index is ignored. sitemap_trust.h decides about
+ * index; an index within an index is ignored. sitemap_stream.h decides about
  * entries on other hosts than the sitemap's. One thread.
  */
 #ifndef URLWEIR_CRAWLER_SITEMAP_STREAM_H
@@ -22,6 +22,10 @@
 #include "base/thread/queue.h"
 #include "crawler/fetch/response.h"
 #include "crawler/fetcher.h"
+#include "crawler/html/link_values.h"
+#include "crawler/robots/robots.h"
+#include "crawler/sitemap/sitemap.h"
+#include "frontier/engine.h"
 
 struct sitemap_stream;
 
@@ -52,5 +56,43 @@ struct sitemap_end {
 };
 /* Call it when the body has ended: sends the rest. */
 struct sitemap_end sitemap_stream_end(struct sitemap_stream *s);
+
+/* ---- the sitemaps that a robots.txt names ---- */
+
+/*
+ * RFC 9309 section 2.2.4 allows such lines, and sitemaps.org defines them. They
+ * count anywhere in the file, for every agent, and may name another host. Any
+ * thread.
+ */
+
+/* Puts the sitemaps that the robots.txt of `origin` names into done.outlinks of
+ * `r`, a report on `l`. Puts none if the origin is not in the scope of the
+ * crawl, for example if it only holds a sitemap. */
+void sitemap_lines_report(const struct fetcher_options *o,
+                          const struct engine_lease *l, struct bytes origin,
+                          const struct robots *rules, struct report *r);
+
+/* ---- whether a sitemap may list another host's URLs ---- */
+
+/*
+ * sitemaps.org, "Sitemaps & cross submits": a sitemap lists URLs of its own
+ * host; those of another host count if that host's robots.txt names the
+ * sitemap. Here it is enough that the host names, or holds, one of the sitemaps
+ * that led to this one, as an index or by a redirect. The frontier thread looks
+ * at the robots.txt files in the store; a host without one there names no
+ * sitemap.
+ */
+
+/* The kind of link that an entry is. */
+enum link_kind link_kind_of_entry(enum sitemap_kind kind);
+/* Is it for the entry's host to say whether `page` may list it? A feed may link
+ * to any host, and so may a listed page to another language; a sitemap speaks
+ * for its own. */
+bool sitemap_needs_trust(const struct url *page, const struct sitemap_entry *e);
+
+/* Keeps those of the last `elsewhere` items of r->done.outlinks that count; the
+ * others become drops, REASON_CROSS_HOST. */
+void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
+                        struct engine *e);
 
 #endif

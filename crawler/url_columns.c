@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/outcome.h"
 #include "storage/rows/page_meta.h"
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/html/html_charset.h"
-#include "frontier/url/utf8.h"
+#include "crawler/html/html_tree.h"
+#include "frontier/url/url_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "crawler/html/links.h"
-#include "crawler/html/text_fold.h"
+#include "crawler/html/text_digest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -26,7 +26,7 @@
 #include "base/logger.h"
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetcher.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/url/queue_key.h"
 
 #define WAIT (60 * NS_PER_S)

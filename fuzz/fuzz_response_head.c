@@ -13,10 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "crawler/fetch/mime.h"
 #include "crawler/fetch/response.h"
-#include "crawler/html/link_header.h"
-#include "crawler/html/link_kinds.h"
 #include "crawler/html/link_values.h"
 #include "crawler/robots/robots_tag.h"
 

@@ -28,7 +28,7 @@
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch_task.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/url/queue_key.h"
 
 #define SEPARATOR   0x1e

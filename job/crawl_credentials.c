@@ -15,7 +15,7 @@
 #include "base/format.h"
 #include "base/logger.h"
 #include "base/process/sandbox.h"
-#include "crawler/fetch/netrc.h"
+#include "crawler/fetch/credentials.h"
 #include "job/exit_code.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"

@@ -31,7 +31,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "frontier/url/url.h"

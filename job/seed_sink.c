@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "crawler/sitemap_stream.h"
 #include "frontier/engine.h"
 #include "frontier/reader.h"

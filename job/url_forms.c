@@ -4,7 +4,7 @@
 
 #include "base/file/file.h"
 #include "config/config.h"
-#include "frontier/url/url_rewrite.h"
+#include "frontier/url/url_pattern.h"
 
 #define NOTE         "url_form"
 #define NOTE_CEILING (CONFIG_CEILING + URL_REWRITE_CEILING)

@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/refresh/refresh_rate.h"
 

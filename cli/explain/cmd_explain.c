@@ -20,7 +20,7 @@
 #include "cli/secret_args.h"
 #include "cli/shards/crawl_dirs.h"
 #include "cli/status/stored_hosts.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "crawler/robots/robots.h"
 #include "crawler/url_columns.h"
 #include "frontier/order.h"

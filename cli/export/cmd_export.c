@@ -19,7 +19,7 @@
 #include "cli/export/service_export.h"
 #include "cli/open_crawl.h"
 #include "cli/shards/crawl_dirs.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "storage/db/db_row.h"

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "cli/status/stored_hosts.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/outcome.h"
 #include "job/exit_code.h"
 #include "storage/db/db_row.h"

@@ -33,7 +33,7 @@
 #include "cluster/shard_rows.h"
 #include "config/config.h"
 #include "config/option.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
 #include "job/crawl_files.h"

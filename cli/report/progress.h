@@ -73,7 +73,7 @@ void progress_bar(struct buf *out, const struct crawl_stats *s,
 void progress_wait(struct buf *out, const struct crawl_standstill *w);
 void progress_line(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r);
-/* All counters of the table (crawl_counters.h), and the rates. */
+/* All counters of the table (crawl_stats.h), and the rates. */
 void progress_json(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r, bool last);
 

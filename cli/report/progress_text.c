@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/histogram.h"
 #include "cli/report/progress.h"
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 
 #define PART_MOST 160  /* octets of one part of the bar */
 #define GRAPH     16   /* columns of its graph */

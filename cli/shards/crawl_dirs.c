@@ -18,7 +18,6 @@
 #include "cluster/shard.h"
 #include "cluster/shard_rows.h"
 #include "frontier/url/queue_key.h"
-#include "frontier/url/shard.h"
 #include "frontier/url/url.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"

@@ -22,7 +22,7 @@
 #include "cli/status/shards_status.h"
 #include "cli/status/stored_hosts.h"
 #include "config/config.h"
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "frontier/reader.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"

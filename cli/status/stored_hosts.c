@@ -14,7 +14,6 @@
 #include "cli/control/control_client.h"
 #include "frontier/hosts/schedule.h"
 #include "frontier/url/host.h"
-#include "frontier/url/ip.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"
 #include "storage/rows/served_log.h"

@@ -2,23 +2,129 @@
 /*
  * guard.c - which requests may be sent.
  *
- * Every address is brought to 16 octets (ip.h), so that an IPv4 address and its
+ * Every address is brought to 16 octets, so that an IPv4 address and its
  * IPv4-mapped spelling are one thing. First come the special addresses and
  * names, then what a person allowed or denied.
  */
 #include "crawler/address/guard.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/mem.h"
-#include "crawler/address/network.h"
+#include "frontier/url/host.h"
 #include "frontier/url/url.h"
+
+/* ---- networks of IP addresses, as CIDR writes them ---- */
+
+/*
+ * An IPv4 network is stored within ::ffff:0:0/96, like an IPv4 address,
+ * so that both spellings are one network. Nothing here asks a network. Any
+ * thread.
+ */
+
+#define NETWORK_V4_BITS 96 /* length of ::ffff:0:0/96 */
+
+struct network {
+    struct ip first;
+    unsigned bits; /* of all 128 */
+};
+
+struct network_list {
+    struct network *at;
+    size_t count;
+};
+
+#define NETWORK_TEXT_SIZE (INET6_ADDRSTRLEN + sizeof "/128")
+
+static const unsigned char mapped_prefix[NETWORK_V4_BITS / 8] = {0, 0,    0,
+                                                                 0, 0,    0,
+                                                                 0, 0,    0,
+                                                                 0, 0xff, 0xff};
+
+static bool ip_is_v4(const struct ip *a)
+{
+    return memcmp(a->at, mapped_prefix, sizeof mapped_prefix) == 0;
+}
+
+static bool same_bits(const unsigned char *a, const unsigned char *b,
+                      unsigned bits)
+{
+    unsigned whole = bits / 8, rest = bits % 8;
+
+    if (memcmp(a, b, whole) != 0)
+        return false;
+    return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
+}
+
+/* ::/0 means every IPv6 address, but no IPv4 one. */
+static bool network_has(const struct network *n, const struct ip *a)
+{
+    bool v4 = n->bits >= NETWORK_V4_BITS && ip_is_v4(&n->first);
+
+    return v4 == ip_is_v4(a) && same_bits(n->first.at, a->at, n->bits);
+}
+
+/* Does any of these networks contain it? */
+static bool network_any_has(const struct network *at, size_t count,
+                            const struct ip *a)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (network_has(&at[i], a))
+            return true;
+    }
+    return false;
+}
+
+static bool network_list_has(const struct network_list *l, const struct ip *a)
+{
+    return network_any_has(l->at, l->count, a);
+}
+
+/* The decimal number after the slash, at most `most`. */
+static bool parse_bits(const char *s, unsigned most, unsigned *out)
+{
+    unsigned n = 0;
+    size_t len = strlen(s);
+
+    if (len == 0 || len > 3 || strspn(s, "0123456789") != len)
+        return false;
+    for (; *s != '\0'; s++)
+        n = n * 10 + (unsigned)(*s - '0');
+    *out = n;
+    return n <= most;
+}
+
+/* "10.0.0.0/8", "fd00::/8"; a bare address is a network of one. Bits after the
+ * prefix are ignored: 10.1.2.3/8 is 10.0.0.0/8. False: the text does not have
+ * that form. */
+static bool network_parse(const char *text, struct network *out)
+{
+    char host[NETWORK_TEXT_SIZE];
+    const char *slash = strchrnul(text, '/');
+    size_t len = (size_t)(slash - text);
+    unsigned char octets[sizeof out->first.at];
+
+    if (len >= sizeof host)
+        return false;
+    memcpy(host, text, len);
+    host[len] = '\0';
+    if (inet_pton(AF_INET, host, octets) == 1) {
+        out->bits = 32;
+        if (*slash != '\0' && !parse_bits(slash + 1, 32, &out->bits))
+            return false;
+        out->bits += NETWORK_V4_BITS;
+        return ip_of_octets(&out->first, octets, 4);
+    }
+    out->bits = 128;
+    return inet_pton(AF_INET6, host, octets) == 1 &&
+           (*slash == '\0' || parse_bits(slash + 1, 128, &out->bits)) &&
+           ip_of_octets(&out->first, octets, sizeof octets);
+}
+
+/* ---- guard ---- */
 
 /*
  * Addresses, host names and ports that are not for the web.

@@ -1,5 +1,6 @@
 /*
- * guard.h - decides which requests may be sent, by port, host name and address.
+ * guard.h - decides which requests may be sent, by port, host name and
+ * address.
  *
  * Every request of a fetcher is checked twice: its URL before it is begun,
  * whether for a page, a sitemap, a robots.txt or a redirect target

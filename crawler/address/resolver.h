@@ -20,7 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/thread/queue.h"
-#include "frontier/url/ip.h"
+#include "frontier/url/host.h"
 
 struct resolver;
 

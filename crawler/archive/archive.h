@@ -11,9 +11,11 @@
 #define URLWEIR_CRAWLER_ARCHIVE_ARCHIVE_H
 
 #include "base/status.h"
+#include "crawler/archive/warc_capture.h"
+#include "crawler/fetch/fetch.h"
+#include "crawler/fetch/fetch_options.h"
 #include "frontier/engine.h"
 #include "storage/warc/warc.h"
-#include "storage/warc/warc_record.h"
 
 struct archive;
 struct warc_capture; /* warc_capture.h */
@@ -24,9 +26,6 @@ MUST_CHECK enum status archive_open(struct archive **out,
 /* Finishes the file being written. NULL is fine. */
 MUST_CHECK enum status archive_close(struct archive *a);
 
-/* The id of the warcinfo record in the current file. Any thread. */
-void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
-
 /* Appends the records of a page and of the robots.txt that was fetched first;
  * either may be NULL. Sets in `row`, the page's row, where its record is. `e`
  * is the embedded engine that knows the bodies seen before. */
@@ -36,5 +35,32 @@ MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
                                    struct fetch_row *row, int64_t wall_ms);
 /* For seen_store_options.before_commit; `archive` is a struct archive. */
 enum status archive_sync(void *archive);
+
+/* ---- makes the records of what one fetcher fetched ---- */
+
+/*
+ * Makes the records of pages and of robots.txt files, compressed, which travel
+ * with a report to the frontier thread, which appends them (archive.h). While
+ * they wait, the pool of bodies counts their memory in place of the body's. One
+ * thread owns a recorder.
+ */
+
+struct warc_recorder;
+
+/* `o` must outlive the recorder. */
+struct warc_recorder *warc_recorder_new(const struct fetcher_options *o);
+void warc_recorder_free(struct warc_recorder *w); /* NULL is fine */
+
+/* NULL: there is nothing to record (see warc_capture_of), or `w` is NULL.
+ * `done` has the links of the page. */
+struct warc_capture *warc_recorder_page(struct warc_recorder *w,
+                                        const struct assignment *a,
+                                        const struct engine_done *done,
+                                        const struct fetch_result *result);
+/* Records a robots.txt at `url`, fetched before `a`, after `hop` redirects. */
+struct warc_capture *warc_recorder_robots(struct warc_recorder *w,
+                                          const struct assignment *a,
+                                          struct bytes url, unsigned hop,
+                                          const struct fetch_result *result);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * warc_capture.h - the WARC records of one response, made where it was fetched.
+ * warc_capture.h - the WARC records of one response, made where it was
+ * fetched.
  *
  * A response becomes a response record or a revisit record; its request and a
- * metadata record (warc_metadata.h) follow, and both name it.
+ * metadata record (warc_capture.h) follow, and both name it.
  *
  * libcurl removes chunking and content encodings from the body, so the recorded
  * head is corrected to match: Transfer-Encoding is dropped, Content-Encoding is
@@ -20,11 +21,70 @@
 #define URLWEIR_CRAWLER_ARCHIVE_WARC_CAPTURE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
-#include "crawler/archive/warc_metadata.h"
+#include "base/bytes.h"
+#include "crawler/fetch/assignment.h"
 #include "crawler/fetch/fetch.h"
+#include "frontier/engine.h"
 #include "storage/warc/warc_record.h"
+
+/* ---- HTTP heads in the form for WARC records ---- */
+
+/*
+ * Pure functions over the octets of a head; see warc_capture.h for what is
+ * changed and why. Any thread.
+ */
+
+/* The body that follows the head. */
+struct warc_body {
+    uint64_t length;
+    bool none;    /* the response has no body by its nature: 204, 304 */
+    bool decoded; /* it is in no content encoding, whatever the head says */
+};
+
+/* Appends the head of a response, corrected, with its empty line. `changed`
+ * gets the fields that were removed or altered, as received, separated by ";
+ * ". */
+void warc_response_head(struct bytes raw, const struct warc_body *body,
+                        struct buf *out, struct buf *changed);
+
+/* Appends the head of a request, as HTTP/1.1. */
+void warc_request_head(struct bytes raw, struct buf *out);
+
+/* ---- the metadata record of a response ---- */
+
+/*
+ * The fields of WARC/1.1 section 6.6 (via, hopsFromSeed, fetchTimeMs), and
+ * those that archives write beside them: charsetForLinkExtraction, and for each
+ * link that is in scope, once,
+ *
+ *     outlink: URL LETTER CONTEXT
+ *
+ * LETTER and CONTEXT are those of link_values.h. Pure, any thread.
+ */
+
+#define WARC_METADATA_MOST ((size_t)1 << 20) /* of a block */
+
+/* What is known about a response besides the response itself. Bytes are
+ * borrowed. */
+struct warc_facts {
+    struct bytes url; /* that was requested */
+    struct found_by by;
+    struct record_name same; /* the record that a page without a change refers
+                                to; url empty: none */
+    struct bytes charset;    /* used to read its links, or empty */
+    struct bytes note;       /* what is odd about its body, or empty */
+    const struct engine_item *outlinks;
+    size_t outlink_count;
+};
+
+/* Appends the block. False: there was no room for every link. */
+bool warc_metadata(const struct warc_facts *facts, int64_t fetch_ms,
+                   struct buf *out);
+
+/* ---- warc capture ---- */
 
 struct warc_capture {
     struct buf members;  /* response (or revisit), request, metadata */

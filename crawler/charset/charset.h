@@ -28,7 +28,7 @@ const struct charset *charset_utf8(void);
 
 /* The encoding that the first octets of a page or its HTTP header name;
  * `content_type` is the header's value, or empty. NULL: they name none
- * (html_charset.h searches on). */
+ * (html_tree.h searches on). */
 const struct charset *charset_sniff(struct bytes body,
                                     struct bytes content_type);
 /* The encoding that a meta element names; `attributes` are the octets after its

@@ -1,6 +1,6 @@
 /*
- * credentials.h - decides which headers, cookie and passwords are sent to which
- * origin.
+ * credentials.h - decides which headers, cookie and passwords are sent to
+ * which origin.
  *
  * A secret goes to the origins it is bound to and to no other, whatever a page
  * links to or a response redirects to: each request is judged by its own origin
@@ -37,7 +37,7 @@ struct credentials_options {
     size_t basic_count;
     const char *const *bearer; /* "ORIGIN=TOKEN" (RFC 6750) */
     size_t bearer_count;
-    struct bytes netrc; /* text of a .netrc file (netrc.h), or empty */
+    struct bytes netrc; /* text of a .netrc file (credentials.h), or empty */
     bool cert;          /* seeds' origins are shown a certificate of ours */
 };
 
@@ -83,5 +83,25 @@ void credentials_redact(const struct credentials *c, struct bytes head,
  * the text does not have that form. */
 MUST_CHECK bool credentials_split(const char *text, struct buf *origin,
                                   const char **rest);
+
+/* ---- the logins of a .netrc file ---- */
+
+/*
+ * The format is that of ftp(1) and curl: `machine NAME`, or `default`, then
+ * `login` and `password`, separated by white space; double quotes around a
+ * value, with \ before ", \, n, r and t; `macdef` up to an empty line and
+ * `account` are skipped, and # at the beginning of a token begins a comment.
+ */
+
+#define NETRC_MOST ((size_t)1 << 20) /* octets of a file */
+
+/* A machine with a login or a password; `machine` is empty for `default`. The
+ * first entry of a machine counts; the caller drops others. */
+typedef void (*netrc_visit)(void *ctx, struct bytes machine, struct bytes login,
+                            struct bytes password);
+
+/* STATUS_FORMAT: `error` gets "line N: what is wrong", never a value. */
+MUST_CHECK enum status netrc_read(struct bytes text, netrc_visit visit,
+                                  void *ctx, struct buf *error);
 
 #endif

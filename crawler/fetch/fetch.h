@@ -18,11 +18,10 @@
 #include "base/heap.h"
 #include "crawler/address/guard.h"
 #include "crawler/fetch/coding.h"
-#include "crawler/fetch/conditions.h"
 #include "crawler/fetch/fetch_options.h"
 #include "crawler/fetch/response.h"
 #include "crawler/transfer/multi.h"
-#include "crawler/transfer/tls_resume.h"
+#include "crawler/transfer/tls_sessions.h"
 
 enum fetch_end {
     FETCH_ANSWERED, /* the response came, or as much of it as we need */

@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "crawler/fetch/fetch_parts.h"
-#include "crawler/fetch/mime.h"
+#include "crawler/fetch/response.h"
 
 #define RESERVE_LEAST ((uint64_t)32 << 10)
 #define BODY_KEPT     ((size_t)64 << 10)   /* buffer kept between transfers */

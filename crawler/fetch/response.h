@@ -11,10 +11,12 @@
 #define URLWEIR_CRAWLER_FETCH_RESPONSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "frontier/engine.h"
 
 #define RESPONSE_MOST ((size_t)256 << 10)
 
@@ -72,5 +74,54 @@ bool response_has_two_lengths(const struct response *a);
 /* Every value of a field, in order. */
 void response_each(const struct response *a, enum response_field f,
                    void (*visit)(void *ctx, struct bytes value), void *ctx);
+
+/* ---- mime ---- */
+
+/*
+ * Media types: of a response, against a list, and of unlabelled bytes.
+ *
+ * No state; any thread.
+ */
+
+#define MIME_SIZE 128 /* room for type/subtype (RFC 6838 section 4.2: 127) */
+
+/* Writes the type of a Content-Type value, lower case and without parameters,
+ * into `out`, and returns it there; empty if the value has none (MIME Sniffing
+ * Standard, "parse a MIME type", as far as the essence goes), or one of those
+ * that say nothing and are sniffed as if it had none. */
+struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE]);
+
+/* Is `essence` on the list? "text/" matches all types of that family,
+ * "text/html" only itself. An empty list accepts everything. */
+bool mime_accepted(struct bytes essence, const char *const *list, size_t count);
+
+bool mime_is_html(struct bytes essence);
+/* text/xml, application/xml or any +xml (MIME Sniffing Standard, "XML MIME
+ * type"). */
+bool mime_is_xml(struct bytes essence);
+
+/* The type of a body without one: text/html or text/xml by how it begins, as
+ * that is read for links (MIME Sniffing Standard section 7.1, the tables of
+ * tags and of <?xml); else empty. Static. */
+struct bytes mime_sniff(struct bytes body);
+
+/* ---- which conditions a request carries (RFC 9110 section 13) ---- */
+
+/*
+ * Made from the last whole response of the same URL. Its entity tag goes into
+ * If-None-Match, weak or strong, since that field compares weakly (section
+ * 13.1.2). Its date goes into If-Modified-Since, beside the tag for caches that
+ * know dates only (section 8.8.4), unless it is no HTTP date, or less than a
+ * second before the request: two changes within one second have one date
+ * (section 8.8.2.2). Pure functions; any thread.
+ */
+
+/* Values of header fields, borrowed from `last`; empty: none. */
+struct conditions {
+    struct bytes if_none_match, if_modified_since;
+};
+
+struct conditions conditions_of(const struct engine_last *last);
+bool conditions_any(const struct conditions *c);
 
 #endif

@@ -19,8 +19,148 @@
 #include <string.h>
 
 #include "crawler/html/html_markup.h"
-#include "crawler/html/html_traits.h"
 #include "crawler/html/xhtml.h"
+
+/* ---- what stands between the tags of <a> ---- */
+
+static void html_anchors_init(struct html_anchors *a, size_t ceiling)
+{
+    *a = (struct html_anchors){.open = false};
+    buf_init(&a->texts, ceiling);
+}
+
+static void html_anchors_fini(struct html_anchors *a)
+{
+    buf_fini(&a->texts);
+}
+
+/* another page begins */
+static void html_anchors_clear(struct html_anchors *a)
+{
+    buf_clear(&a->texts);
+    a->body_at = 0;
+    a->open = false;
+}
+
+/* so does its body */
+static void html_anchors_body(struct html_anchors *a)
+{
+    a->body_at = a->texts.len;
+}
+
+static void html_anchors_drop_body(struct html_anchors *a)
+{
+    buf_truncate(&a->texts, a->body_at);
+    a->open = false;
+}
+
+/* An <a> was written. */
+static void html_anchors_begin(struct html_anchors *a)
+{
+    text_fold_begin(&a->fold, &a->texts, ANCHOR_TEXT_MOST);
+    a->open = true;
+}
+
+/* Text in it, if it is open. */
+static void html_anchors_add(struct html_anchors *a, struct bytes text)
+{
+    if (a->open)
+        text_fold_add(&a->fold, text);
+}
+
+/* The alt of an image, likewise: a word of its own. */
+static void html_anchors_alt(struct html_anchors *a, struct bytes alt)
+{
+    static const struct bytes space = {" ", 1};
+
+    html_anchors_add(a, space);
+    html_anchors_add(a, alt);
+    html_anchors_add(a, space);
+}
+
+static void html_anchors_end(struct html_anchors *a)
+{
+    if (a->open)
+        buf_add_char(&a->texts, '\0');
+    a->open = false;
+}
+
+struct bytes html_anchors_next(const struct html_anchors *a, size_t *at)
+{
+    const char *begin = a->texts.at + *at;
+    const char *end =
+        *at < a->texts.len ? memchr(begin, '\0', a->texts.len - *at) : NULL;
+
+    if (end == NULL)
+        return bytes_of("", 0);
+    *at += (size_t)(end - begin) + 1;
+    return bytes_of(begin, (size_t)(end - begin));
+}
+
+/* ---- the text of a page's first <h1> ---- */
+
+#define HEADING_MOST 512 /* octets */
+
+static void html_heading_init(struct html_heading *h)
+{
+    h->open = false;
+    buf_init(&h->text, HEADING_MOST);
+}
+
+static void html_heading_fini(struct html_heading *h)
+{
+    buf_fini(&h->text);
+}
+
+/* <h1> to <h6>. */
+static bool html_is_heading(enum html_word w)
+{
+    return w >= WORD_H1 && w <= WORD_H6;
+}
+
+/* another page begins */
+static void html_heading_clear(struct html_heading *h)
+{
+    buf_clear(&h->text);
+    h->open = false;
+}
+
+/* The start tag of a heading, which ends one that is open. */
+static void html_heading_begin(struct html_heading *h, enum html_word w)
+{
+    h->open = w == WORD_H1 && h->text.len == 0;
+    if (h->open)
+        text_fold_begin(&h->fold, &h->text, HEADING_MOST);
+}
+
+/* Text in it, if it is open. */
+static void html_heading_add(struct html_heading *h, struct bytes text)
+{
+    if (h->open)
+        text_fold_add(&h->fold, text);
+}
+
+/* The alt of an image, likewise: a word of its own. */
+static void html_heading_alt(struct html_heading *h, struct bytes alt)
+{
+    static const struct bytes space = {" ", 1};
+
+    html_heading_add(h, space);
+    html_heading_add(h, alt);
+    html_heading_add(h, space);
+}
+
+static void html_heading_end(struct html_heading *h)
+{
+    h->open = false;
+}
+
+struct bytes html_heading_get(const struct html_heading *h)
+{
+    return buf_bytes(&h->text);
+}
+
+/* ---- the part of a page that can matter, as plain XML ---- */
 
 #define VALUE_CEILING ((size_t)8 << 20)
 _Static_assert(VALUE_CEILING <= MARKUP_VALUE_MOST, "a plain value is written");

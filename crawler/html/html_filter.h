@@ -17,15 +17,52 @@
 #define URLWEIR_CRAWLER_HTML_HTML_FILTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "crawler/html/html_anchors.h"
-#include "crawler/html/html_attrs.h"
-#include "crawler/html/html_heading.h"
+#include "crawler/html/html_traits.h"
 #include "crawler/html/html_tree.h"
 #include "crawler/html/html_words.h"
+#include "crawler/html/text_digest.h"
+
+/* ---- what stands between the tags of <a> ---- */
+
+/*
+ * html_filter.h writes tags without their content; this keeps, beside them and
+ * in their order, the text of each <a> that it writes: up to the next <a> or
+ * </a>, with the alt of images, folded and cut (text_digest.h). One thread.
+ */
+
+struct html_anchors {
+    struct buf texts; /* for each <a>: its text, and a zero octet */
+    struct text_fold fold;
+    bool open;
+    size_t body_at; /* where those of the page's body begin */
+};
+
+/* The text at *at, in the order in which they were begun; moves *at on. Empty
+ * behind the last. */
+struct bytes html_anchors_next(const struct html_anchors *a, size_t *at);
+
+/* ---- the text of a page's first <h1> ---- */
+
+/*
+ * Its text with the alt of images, folded and cut, up to the end
+ * tag of any heading, which is what ends it in a browser too. An <h1> without
+ * text does not count. One thread.
+ */
+
+struct html_heading {
+    struct buf text;
+    struct text_fold fold;
+    bool open;
+};
+/* Lives until the next page. */
+struct bytes html_heading_get(const struct html_heading *h);
+
+/* ---- html filter ---- */
 
 #define HTML_NOTED_MOST ((size_t)16 << 10)
 

@@ -10,7 +10,123 @@
  */
 #include "crawler/html/html_tree.h"
 
+#include <string.h>
+
 #include "crawler/html/html_traits.h"
+
+/* ---- html stack ---- */
+
+/*
+ * The stack of open elements (HTML standard, section 13.2.4.2).
+ *
+ * Each element stores what the chains were before it was pushed, so that
+ * popping restores them. A search up the stack would cost up to 512 steps a
+ * tag: half a million tags took a second and a half that way.
+ */
+
+void html_stack_clear(struct html_stack *s)
+{
+    s->depth = 0;
+    s->special = s->scope = 0;
+    memset(s->last, 0, sizeof s->last);
+}
+
+uint32_t html_name_hash(struct bytes name)
+{
+    uint32_t h = UINT32_C(2166136261); /* FNV-1a */
+
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.at[i];
+
+        if (c >= 'A' && c <= 'Z')
+            c |= 0x20;
+        h = (h ^ c) * UINT32_C(16777619);
+    }
+    return h;
+}
+
+/* Members are written where they stay: a struct that was written member by
+ * member and is then copied as a whole waits for the cache. */
+void html_stack_push(struct html_stack *s, struct html_open e)
+{
+    struct html_open *to;
+    unsigned flags = e.flags;
+    uint16_t place;
+
+    if (s->depth == HTML_DEPTH_MOST)
+        html_stack_pop(s);
+    place = (uint16_t)++s->depth;
+    to = &s->stack[place];
+    to->word = e.word;
+    to->space = e.space;
+    to->hash = e.hash;
+    to->special = s->special;
+    to->scope = s->scope;
+    to->same = 0;
+    if (e.space == HTML_SPACE) {
+        unsigned tr = html_traits[e.word];
+
+        flags = ((tr & TRAIT_SPECIAL) ? OPEN_SPECIAL : 0U) |
+                ((tr & TRAIT_SCOPE) ? OPEN_SCOPE : 0U);
+        to->same = s->last[e.word];
+        s->last[e.word] = place;
+    }
+    if (flags & OPEN_SPECIAL)
+        s->special = place;
+    if (flags & OPEN_SCOPE)
+        s->scope = place;
+    to->flags = (uint8_t)flags;
+}
+
+static void html_stack_push_word(struct html_stack *s, enum html_word word)
+{
+    html_stack_push(s, html_open_of(word, html_word_text(word), HTML_SPACE));
+}
+
+void html_stack_remove(struct html_stack *s, unsigned place)
+{
+    struct html_open inside[HTML_DEPTH_MOST];
+    unsigned n = s->depth - place;
+
+    memcpy(inside, &s->stack[place + 1], n * sizeof *inside);
+    html_stack_close(s, place);
+    for (unsigned i = 0; i < n; i++)
+        html_stack_push(s, inside[i]);
+}
+
+unsigned html_stack_in_table(const struct html_stack *s, enum html_word word)
+{
+    unsigned place = s->last[word];
+
+    return place < s->last[WORD_TABLE] || place < s->last[WORD_TEMPLATE]
+               ? 0
+               : place;
+}
+
+unsigned html_stack_innermost(const struct html_stack *s, const uint8_t *words,
+                              size_t n)
+{
+    unsigned place = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (s->last[words[i]] > place)
+            place = s->last[words[i]];
+    return place;
+}
+
+/* ---- html tree ---- */
+
+static inline bool html_open_same_name(const struct html_open *a,
+                                       const struct html_open *b)
+{
+    return a->word == b->word && a->hash == b->hash;
+}
+
+static inline bool html_stack_top_is(const struct html_stack *s,
+                                     enum html_word word)
+{
+    return s->depth > 0 && s->last[word] == s->depth;
+}
 
 #define NOWHERE 0
 
@@ -499,4 +615,77 @@ void html_tree_text(struct html_tree *t)
     if (t->part == TREE_HEAD && !in_template(t))
         enter_body(t);
     t->frameset_ok = false;
+}
+
+/* ---- the encoding of an HTML page ---- */
+
+/* The first meta element of the head that names an encoding. */
+static const struct charset *of_head(struct bytes body)
+{
+    struct html_reader r;
+    struct html_tree tree;
+    enum html_token token;
+
+    html_begin(&r, body);
+    html_tree_begin(&tree);
+    while (tree.part == TREE_HEAD && (token = html_next(&r)) != HTML_PAGE_END) {
+        struct html_start start = {.word = html_word_of(r.name),
+                                   .name = r.name};
+        const char *attributes = r.at;
+
+        if (token == HTML_TEXT && r.text_state == HTML_DATA &&
+            bytes_trim(r.text).len > 0) {
+            html_tree_text(&tree);
+        } else if (token == HTML_END_TAG && html_finish_tag(&r)) {
+            html_tree_end(&tree, start.word, r.name);
+        } else if (token == HTML_START_TAG && html_finish_tag(&r)) {
+            struct html_place place = html_tree_start(&tree, &start);
+            const struct charset *c = NULL;
+
+            if (place.word == WORD_META)
+                c = charset_of_meta(
+                    bytes_of(attributes, (size_t)(r.end - attributes)));
+            if (c != NULL)
+                return c;
+            if (place.state != HTML_DATA)
+                html_switch(&r, place.state, r.name);
+        }
+    }
+    return NULL;
+}
+
+/* Pages that name no encoding are mostly UTF-8 today, and text in another one
+ * is hardly ever valid UTF-8 (the HTML standard, section 13.2.3.2, step 8, lets
+ * a user agent detect it). The last character may have been cut. */
+static bool is_utf8_without_a_name(struct bytes body)
+{
+    size_t ascii = 0;
+
+    while (ascii < body.len && (unsigned char)body.at[ascii] < 0x80)
+        ascii++;
+    for (size_t cut = 0; cut < 4 && body.len > ascii + cut; cut++)
+        if (bytes_is_utf8(bytes_of(body.at + ascii, body.len - ascii - cut)))
+            return true;
+    return false;
+}
+
+const struct charset *html_charset(struct bytes body, struct bytes content_type)
+{
+    const struct charset *c = charset_sniff(body, content_type);
+
+    if (c == NULL && body.len > CHARSET_PRESCAN_MOST)
+        c = of_head(body);
+    if (c == NULL && is_utf8_without_a_name(body))
+        c = charset_utf8();
+    return c != NULL ? c : charset_of_label(bytes_of_str("windows-1252"));
+}
+
+const struct charset *html_charset_of_xml(struct bytes body,
+                                          struct bytes content_type)
+{
+    const struct charset *c = charset_sniff_xml(body, content_type);
+
+    return c == charset_utf8() && !bytes_is_utf8(body)
+               ? html_charset(body, content_type)
+               : c;
 }

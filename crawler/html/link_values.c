@@ -7,9 +7,333 @@
  */
 #include "crawler/html/link_values.h"
 
-#include <stdint.h>
+#include <string.h>
 
 #include "base/ascii.h"
+
+/* ---- the kinds of links, their names and sets ---- */
+
+/*
+ * A link type that is not known counts as one that names a document: a page
+ * missed costs more than a request too many.
+ */
+
+static bool word_next(struct bytes *rest, struct bytes *word);
+static bool media_is_feed(struct bytes content_type);
+
+/* `letter` and `context` are the notation of archives: a step of hopsFromSeed,
+ * and where on a page such a link is. */
+static const struct {
+    const char *name;
+    char letter;
+    const char *context;
+} kind_facts[LINK_KIND_COUNT_] = {
+    [LINK_A] = {"a", 'L', "a/@href"},
+    [LINK_AREA] = {"area", 'L', "area/@href"},
+    [LINK_LINK] = {"link", 'L', "link/@href"},
+    [LINK_CANONICAL] = {"canonical", 'L', "link/@href"},
+    [LINK_CSS] = {"css", 'E', "link/@href"},
+    [LINK_SITEMAP] = {"sitemap", 'M', "sitemap"},
+    [LINK_ALTERNATE] = {"alternate", 'L', "link/@href"},
+    [LINK_FEED] = {"feed", 'L', "link/@href"},
+    [LINK_IMG] = {"img", 'E', "img/@src"},
+    [LINK_SRCSET] = {"srcset", 'E', "img/@srcset"},
+    [LINK_IFRAME] = {"iframe", 'E', "iframe/@src"},
+    [LINK_SCRIPT] = {"script", 'E', "script/@src"},
+    [LINK_FORM] = {"form", 'S', "form/@action"},
+    [LINK_META_REFRESH] = {"meta-refresh", 'R', "meta/@content"},
+    [LINK_STYLE] = {"style", 'E', "style"},
+    [LINK_HEADER] = {"header", 'L', "header"},
+    [LINK_LAZY] = {"lazy", 'E', "img/@data-src"},
+    [LINK_OBJECT] = {"object", 'E', "object/@data"},
+    [LINK_EMBED] = {"embed", 'E', "embed/@src"},
+    [LINK_MEDIA] = {"media", 'E', "media/@src"},
+    [LINK_CITE] = {"cite", 'L', "cite"},
+    [LINK_MANIFEST] = {"manifest", 'E', "link/@href"},
+    [LINK_AMPHTML] = {"amphtml", 'L', "link/@href"},
+    [LINK_OG] = {"og", 'L', "meta/@content"},
+    [LINK_SEED] = {"seed", 'L', "seed"},
+    [LINK_REDIRECT] = {"redirect", 'R', "location"},
+    [LINK_SITEMAP_PART] = {"sitemap-part", 'M', "sitemap"},
+    [LINK_LISTED] = {"listed", 'M', "sitemap"},
+    [LINK_PUT] = {"put", 'L', "put"},
+    [LINK_IMPORT] = {"import", 'L', "import"},
+    [LINK_RESOURCE] = {"resource", 'E', "link/@href"},
+};
+
+const char *link_kind_name(enum link_kind k)
+{
+    return kind_facts[k].name;
+}
+
+char link_kind_letter(enum link_kind kind)
+{
+    return kind < LINK_KIND_COUNT_ ? kind_facts[kind].letter : 'L';
+}
+
+const char *link_kind_context(enum link_kind kind)
+{
+    return kind < LINK_KIND_COUNT_ ? kind_facts[kind].context : "a/@href";
+}
+
+bool link_kind_of_name(struct bytes name, enum link_kind *out)
+{
+    for (unsigned k = 0; k < LINK_KIND_COUNT_; k++)
+        if (bytes_is(name, kind_facts[k].name)) {
+            *out = (enum link_kind)k;
+            return true;
+        }
+    return false;
+}
+
+/* Link types whose URL is no document to read: a host to connect to, an
+ * endpoint to post to, a form of search, the name of a vocabulary or a person.
+ * From the HTML standard, section 4.6.7, and the registry that it refers to,
+ * https://microformats.org/wiki/existing-rel-values. In lower case; a type that
+ * ends in a dot stands for all that begin with it. */
+static const char *const no_documents[] = {
+    /* the HTML standard */
+    "dns-prefetch",
+    "preconnect",
+    "pingback",
+    "search",
+    "expect",
+    /* interfaces of publishing systems */
+    "edituri",
+    "wlwmanifest",
+    "https://api.w.org/",
+    "http://api.w.org/",
+    "api.w.org",
+    "service",
+    "edit",
+    "edit-media",
+    "webmention",
+    "micropub",
+    "microsub",
+    "hub",
+    "unapi-server",
+    /* who somebody is, and who vouches for it */
+    "me",
+    "openid.",
+    "openid2.",
+    "indieauth-metadata",
+    "authorization_endpoint",
+    "token_endpoint",
+    "monetization",
+    /* names of vocabularies */
+    "schema.",
+    "profile",
+    "type",
+};
+
+static bool names_no_document(struct bytes word)
+{
+    char first = ascii_lower(word.at[0]);
+
+    for (size_t i = 0; i < sizeof no_documents / sizeof *no_documents; i++) {
+        struct bytes type, part = word;
+
+        if (no_documents[i][0] != first)
+            continue; /* as nearly all */
+        type = bytes_of_str(no_documents[i]);
+        if (type.at[type.len - 1] == '.' && part.len > type.len)
+            part.len = type.len;
+        if (bytes_equal_nocase(part, type))
+            return true;
+    }
+    return false;
+}
+
+/* Without any type it is a link like others. */
+static bool rel_names_a_document(struct bytes rel)
+{
+    struct bytes word;
+    bool any = false;
+
+    while (word_next(&rel, &word)) {
+        if (!names_no_document(word))
+            return true;
+        any = true;
+    }
+    return !any;
+}
+
+/* External resource links of the HTML standard that browsers load, but for
+ * those that are a kind by themselves. */
+static bool rel_names_a_resource(struct bytes rel)
+{
+    static const char *const types[] = {
+        "icon",
+        "preload",
+        "modulepreload",
+        "prefetch",
+        "compression-dictionary",
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (words_have(rel, types[i]))
+            return true;
+    return false;
+}
+
+bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
+                      enum link_kind *out)
+{
+    *out = LINK_LINK;
+    if (words_have(rel, "canonical"))
+        *out = LINK_CANONICAL;
+    else if (words_have(rel, "stylesheet"))
+        *out = LINK_CSS;
+    else if (words_have(rel, "sitemap"))
+        *out = LINK_SITEMAP;
+    else if (words_have(rel, "alternate"))
+        *out = media_is_feed(type) ? LINK_FEED : LINK_ALTERNATE;
+    else if (kinds & LINK_BIT(LINK_MANIFEST) && words_have(rel, "manifest"))
+        *out = LINK_MANIFEST;
+    else if (kinds & LINK_BIT(LINK_AMPHTML) && words_have(rel, "amphtml"))
+        *out = LINK_AMPHTML;
+    else if (kinds & LINK_BIT(LINK_RESOURCE) && rel_names_a_resource(rel))
+        *out = LINK_RESOURCE;
+    else
+        return rel_names_a_document(rel);
+    return true;
+}
+
+/* Search engines read a canonical link there as that of a page, and browsers
+ * load what is named so for the page. */
+bool link_kind_of_header(const struct header_link *link, uint32_t kinds,
+                         enum link_kind *out)
+{
+    *out = LINK_HEADER;
+    if (!link->anchored && words_have(link->rel, "canonical"))
+        *out = LINK_CANONICAL;
+    else if (!link->anchored && kinds & LINK_BIT(LINK_RESOURCE) &&
+             rel_names_a_resource(link->rel))
+        *out = LINK_RESOURCE;
+    return *out != LINK_HEADER || rel_names_a_document(link->rel);
+}
+
+bool link_og_is_url(struct bytes property)
+{
+    static const char *const names[] = {
+        "og:url",
+        "og:image",
+        "og:image:url",
+        "og:video",
+        "og:image:secure_url",
+        "og:video:url",
+        "og:audio",
+        "og:video:secure_url",
+        "og:audio:url",
+        "og:see_also",
+        "og:audio:secure_url",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (bytes_equal_nocase(property, bytes_of_str(names[i])))
+            return true;
+    return false;
+}
+
+/* ---- which attributes of a page can hold links of given kinds ---- */
+
+#define OF_LINK                                                                \
+    (LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) | LINK_BIT(LINK_CSS) |     \
+     LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_FEED) | \
+     LINK_BIT(LINK_MANIFEST) | LINK_BIT(LINK_AMPHTML) |                        \
+     LINK_BIT(LINK_RESOURCE))
+
+/* Elements whose attributes hold links of any of `kinds`, or say more about
+ * such a link. */
+struct wanted {
+    uint32_t kinds;
+    enum html_word element;
+    uint32_t attrs;
+};
+
+static const struct wanted of_html[] = {
+    {LINK_BIT(LINK_A), WORD_A, ATTR_HREF | ATTR_REL},
+    {LINK_BIT(LINK_AREA), WORD_AREA, ATTR_HREF | ATTR_REL},
+    {OF_LINK, WORD_LINK, ATTR_HREF | ATTR_REL | ATTR_TYPE},
+    {LINK_BIT(LINK_IMG), WORD_IMG, ATTR_SRC},
+    {LINK_BIT(LINK_SRCSET), WORD_IMG, ATTR_SRCSET},
+    {LINK_BIT(LINK_SRCSET), WORD_SOURCE, ATTR_SRCSET},
+    {LINK_BIT(LINK_IFRAME), WORD_IFRAME, ATTR_SRC},
+    {LINK_SET_ALL, WORD_IFRAME, ATTR_SRCDOC}, /* holds links of all kinds */
+    {LINK_BIT(LINK_IFRAME), WORD_FRAME, ATTR_SRC},
+    {LINK_BIT(LINK_SCRIPT), WORD_SCRIPT, ATTR_SRC},
+    {LINK_BIT(LINK_FORM), WORD_FORM, ATTR_ACTION | ATTR_REL},
+    {LINK_BIT(LINK_OBJECT), WORD_OBJECT, ATTR_DATA},
+    {LINK_BIT(LINK_EMBED), WORD_EMBED, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_VIDEO, ATTR_SRC | ATTR_POSTER},
+    {LINK_BIT(LINK_MEDIA), WORD_AUDIO, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_TRACK, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_SOURCE, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_LINK, ATTR_IMAGESRCSET},
+    {LINK_BIT(LINK_MEDIA), WORD_INPUT, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_BODY, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_TABLE, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_COLGROUP, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_COL, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_THEAD, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_TBODY, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_TFOOT, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_TR, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_TD, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_MEDIA), WORD_TH, ATTR_BACKGROUND},
+    {LINK_BIT(LINK_CITE), WORD_BLOCKQUOTE, ATTR_CITE},
+    {LINK_BIT(LINK_CITE), WORD_Q, ATTR_CITE},
+    {LINK_BIT(LINK_CITE), WORD_DEL, ATTR_CITE},
+    {LINK_BIT(LINK_CITE), WORD_INS, ATTR_CITE},
+};
+
+#define ATTR_ANY_HREF (ATTR_HREF | ATTR_XLINK_HREF)
+
+static const struct wanted of_svg[] = {
+    {LINK_BIT(LINK_A), WORD_A, ATTR_ANY_HREF | ATTR_REL},
+    {LINK_BIT(LINK_SCRIPT), WORD_SCRIPT, ATTR_ANY_HREF},
+    {LINK_BIT(LINK_MEDIA), WORD_IMAGE, ATTR_ANY_HREF},
+    {LINK_BIT(LINK_MEDIA), WORD_USE, ATTR_ANY_HREF},
+    {LINK_BIT(LINK_MEDIA), WORD_FEIMAGE, ATTR_ANY_HREF},
+};
+
+static void want_of(uint32_t of[WORD_COUNT_], const struct wanted *rows,
+                    size_t n, uint32_t kinds)
+{
+    for (size_t i = 0; i < n; i++)
+        if (kinds & rows[i].kinds)
+            of[rows[i].element] |= rows[i].attrs;
+}
+
+void link_wants(struct html_wants *out, uint32_t kinds, const char *agent)
+{
+    memset(out, 0, sizeof *out);
+    want_of(out->of, of_html, sizeof of_html / sizeof *of_html, kinds);
+    want_of(out->of_svg, of_svg, sizeof of_svg / sizeof *of_svg, kinds);
+    if (kinds & LINK_BIT(LINK_LAZY))
+        out->of_any |= ATTR_DATA_SRC | ATTR_DATA_SRCSET;
+    if (kinds & LINK_BIT(LINK_STYLE))
+        out->of_any |= ATTR_STYLE | ATTR_PRESENTATION;
+    out->style_text = kinds & LINK_BIT(LINK_STYLE);
+    out->og = kinds & LINK_BIT(LINK_OG);
+    out->agent = agent;
+}
+
+void link_wants_texts(struct html_wants *out)
+{
+    out->link_texts = true;
+    out->of[WORD_IMG] |= ATTR_ALT;
+    out->of[WORD_AREA] |= ATTR_ALT;
+}
+
+void link_wants_about(struct html_wants *out)
+{
+    out->about = true;
+    out->of[WORD_LINK] |= ATTR_HREF | ATTR_REL | ATTR_HREFLANG;
+    out->of[WORD_IMG] |= ATTR_ALT;
+}
+
+/* ---- the small grammars of attribute values that hold URLs ---- */
 
 static size_t skip_digits(struct bytes s, size_t i)
 {
@@ -205,7 +529,8 @@ bool refresh_url(struct bytes content, struct bytes *url)
 
 /* ---- words --------------------------------------------------------------- */
 
-bool word_next(struct bytes *rest, struct bytes *word)
+/* The next word; words are separated by white space. False: no more. */
+static bool word_next(struct bytes *rest, struct bytes *word)
 {
     struct bytes s = *rest;
     size_t i = bytes_past_space(s, 0), begin = i;
@@ -240,7 +565,8 @@ struct bytes media_essence(struct bytes content_type)
     return bytes_trim(content_type);
 }
 
-bool media_is_feed(struct bytes content_type)
+/* Is it rss+xml, atom+xml or feed+json? */
+static bool media_is_feed(struct bytes content_type)
 {
     struct bytes s = media_essence(content_type);
     const char *slash = s.len > 0 ? memchr(s.at, '/', s.len) : NULL;
@@ -251,4 +577,85 @@ bool media_is_feed(struct bytes content_type)
     return bytes_equal_nocase(s, bytes_of_str("rss+xml")) ||
            bytes_equal_nocase(s, bytes_of_str("atom+xml")) ||
            bytes_equal_nocase(s, bytes_of_str("feed+json"));
+}
+
+/* ---- the links of an HTTP Link header (RFC 8288 section 3) ---- */
+
+static void skip_spaces(struct bytes *s)
+{
+    while (s->len > 0 && (s->at[0] == ' ' || s->at[0] == '\t'))
+        *s = bytes_skip(*s, 1);
+}
+
+/* Cuts the part up to the first of `stops`, or everything. */
+static struct bytes until(struct bytes *s, const char *stops)
+{
+    size_t n = 0;
+    struct bytes part;
+
+    while (n < s->len && strchr(stops, s->at[n]) == NULL)
+        n++;
+    part = bytes_of(s->at, n);
+    *s = bytes_skip(*s, n);
+    return part;
+}
+
+/* The text between the quotes, with escapes left in: no relation type has
+ * any. */
+static struct bytes quoted(struct bytes *s)
+{
+    size_t n = 1;
+    struct bytes part;
+
+    while (n < s->len && s->at[n] != '"')
+        n += s->at[n] == '\\' ? 2 : 1;
+    n = n < s->len ? n : s->len;
+    part = bytes_of(s->at + 1, n - 1);
+    *s = bytes_skip(*s, n < s->len ? n + 1 : n);
+    return part;
+}
+
+/* Reads one `; name=value`; false: there are no more parameters. */
+static bool parameter(struct bytes *s, struct bytes *name, struct bytes *value)
+{
+    skip_spaces(s);
+    if (s->len == 0 || s->at[0] != ';')
+        return false;
+    *s = bytes_skip(*s, 1);
+    *name = bytes_trim(until(s, "=;,"));
+    *value = bytes_of("", 0);
+    if (s->len == 0 || s->at[0] != '=')
+        return true;
+    *s = bytes_skip(*s, 1);
+    skip_spaces(s);
+    if (s->len > 0 && s->at[0] == '"')
+        *value = quoted(s);
+    else
+        *value = bytes_trim(until(s, ";,"));
+    return true;
+}
+
+bool link_header_next(struct bytes *rest, struct header_link *out)
+{
+    struct bytes name, value;
+    bool rel_found = false;
+
+    (void)until(rest, "<");
+    if (rest->len == 0)
+        return false;
+    *rest = bytes_skip(*rest, 1);
+    *out = (struct header_link){.target = bytes_trim(until(rest, ">")),
+                                .rel = bytes_of("", 0)};
+    if (rest->len == 0)
+        return false; /* no closing bracket */
+    *rest = bytes_skip(*rest, 1);
+    while (parameter(rest, &name, &value)) {
+        if (bytes_equal_nocase(name, bytes_of_str("anchor")))
+            out->anchored = true;
+        if (rel_found || !bytes_equal_nocase(name, bytes_of_str("rel")))
+            continue; /* section 3.3: those after the first are ignored */
+        out->rel = value;
+        rel_found = true;
+    }
+    return true;
 }

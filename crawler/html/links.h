@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "base/status.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/url/url.h"
 
 /* One link as found. `url` is in the form of url_parse (the --whatwg form); the
@@ -26,7 +26,7 @@ struct found_link {
     struct url *url;
     /* If options.texts: its rel, and the text between the tags of <a>, or the
      * alt of an image or area; white space folded, at most ANCHOR_TEXT_MOST
-     * octets (text_fold.h). Else empty. */
+     * octets (text_digest.h). Else empty. */
     struct bytes rel, text;
 };
 

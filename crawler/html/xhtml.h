@@ -6,7 +6,7 @@
  * reader tells of tags and text up to where the page is no longer well formed;
  * from there the caller reads on as HTML (html_filter.h).
  *
- * Bounded, whatever the page: no DTD reaches the parser (xml_prolog.h), so that
+ * Bounded, whatever the page: no DTD reaches the parser (xhtml.h), so that
  * no entity expands and nothing is loaded; references to the characters that
  * HTML names are known where the DOCTYPE is one of XHTML's. Deeper than
  * XHTML_DEPTH_MOST, with more than XHTML_ATTRS_MOST attributes in a tag or
@@ -20,10 +20,9 @@
 #include <stddef.h>
 
 #include "base/bytes.h"
-#include "crawler/html/html_stack.h"
+#include "crawler/html/html_tree.h"
 
 #define XHTML_DEPTH_MOST 256
-#define XHTML_ATTRS_MOST 256
 
 struct xhtml_handler {
     /* An element begins, by `tag`, a part of the page that html.h reads as a
@@ -45,5 +44,18 @@ bool xhtml_read(struct bytes page, const struct xhtml_handler *h, size_t *read);
 /* Is `body`, whose type is the HTTP header's value `content_type`, such a page:
  * application/xhtml+xml, or XML whose root is html? */
 bool xhtml_is_page(struct bytes body, struct bytes content_type);
+
+/* ---- what stands before the root element of an XML document ---- */
+
+/*
+ * Reads past it, so that a parser can begin at the root and never see a DTD: no
+ * entity, no attribute's default and no external name in it has any effect.
+ * Nothing is copied; linear time. Any thread.
+ */
+
+/* The length up to and including the `>` that ends a `<!...` declaration, whose
+ * internal subset may hold others, quotes and comments; `in` begins after `<!`.
+ * 0: it is not there. */
+size_t xml_declaration_length(struct bytes in);
 
 #endif

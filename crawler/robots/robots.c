@@ -29,8 +29,310 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "crawler/charset/charset.h"
-#include "crawler/robots/robots_line.h"
-#include "crawler/robots/robots_pattern.h"
+#include "frontier/url/url_text.h"
+
+/* ---- parses one line of a robots.txt, in any spelling ---- */
+
+/*
+ * RFC 9309 section 2.2.4 lets a crawler be lenient with misspelt records, and
+ * Google's parser shows which ones are worth it. We search for names at the
+ * start of the line, not before the first colon: in `sitemap http://a/` that
+ * colon belongs to the URL.
+ */
+
+enum robots_directive {
+    ROBOTS_LINE_OTHER, /* a comment, an empty line, or an unknown record */
+    ROBOTS_LINE_AGENT,
+    ROBOTS_LINE_ALLOW,
+    ROBOTS_LINE_DISALLOW,
+    ROBOTS_LINE_SITEMAP,
+    ROBOTS_LINE_DELAY
+};
+
+struct robots_line {
+    enum robots_directive directive;
+    struct bytes whole; /* trimmed, with its comment */
+    struct bytes value; /* trimmed, without it; empty if ROBOTS_LINE_OTHER */
+};
+
+/* Spellings found on the web; a space matches any blanks. Each may end in s or
+ * ed: user-agents, disallowed. */
+static const struct {
+    const char *name;
+    enum robots_directive directive;
+} spellings[] = {
+    {"user-agent", ROBOTS_LINE_AGENT},   {"useragent", ROBOTS_LINE_AGENT},
+    {"user agent", ROBOTS_LINE_AGENT},   {"user_agent", ROBOTS_LINE_AGENT},
+    {"useg-agent", ROBOTS_LINE_AGENT},   {"desallow", ROBOTS_LINE_DISALLOW},
+    {"allow", ROBOTS_LINE_ALLOW},        {"disallow", ROBOTS_LINE_DISALLOW},
+    {"dissallow", ROBOTS_LINE_DISALLOW}, {"dissalow", ROBOTS_LINE_DISALLOW},
+    {"disalow", ROBOTS_LINE_DISALLOW},   {"diasllow", ROBOTS_LINE_DISALLOW},
+    {"disallaw", ROBOTS_LINE_DISALLOW},  {"dis allow", ROBOTS_LINE_DISALLOW},
+    {"sitemap", ROBOTS_LINE_SITEMAP},    {"site-map", ROBOTS_LINE_SITEMAP},
+    {"site map", ROBOTS_LINE_SITEMAP},   {"crawl-delay", ROBOTS_LINE_DELAY},
+    {"crawldelay", ROBOTS_LINE_DELAY},   {"crawl delay", ROBOTS_LINE_DELAY},
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+bool robots_is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+static struct bytes skip_blanks(struct bytes s)
+{
+    while (s.len > 0 && is_blank(s.at[0]))
+        s = bytes_skip(s, 1);
+    return s;
+}
+
+static bool skip_letters(struct bytes *s, const char *letters)
+{
+    size_t n = strlen(letters);
+
+    if (s->len < n ||
+        !bytes_equal_nocase(bytes_of(s->at, n), bytes_of(letters, n)))
+        return false;
+    *s = bytes_skip(*s, n);
+    return true;
+}
+
+/* Moves *s past `name`; false: *s begins with something else. */
+static bool skip_name(struct bytes *s, const char *name)
+{
+    struct bytes at = *s;
+
+    for (; *name != '\0'; name++) {
+        const char letter[2] = {*name, '\0'};
+
+        if (*name == ' ') {
+            if (at.len == 0 || !is_blank(at.at[0]))
+                return false;
+            at = skip_blanks(at);
+        } else if (!skip_letters(&at, letter)) {
+            return false;
+        }
+    }
+    *s = at;
+    return true;
+}
+
+/* Is `s`, which follows a name, a colon and a value, or blanks and one word? */
+static bool value_follows(struct bytes s, struct bytes *value)
+{
+    struct bytes rest = skip_blanks(s);
+
+    if (rest.len > 0 && rest.at[0] == ':') {
+        *value = bytes_trim(bytes_skip(rest, 1));
+        return true;
+    }
+    if (rest.len == s.len || rest.len == 0)
+        return false;
+    for (size_t i = 0; i < rest.len; i++)
+        if (is_blank(rest.at[i]))
+            return false;
+    *value = rest;
+    return true;
+}
+
+static void read_directive(struct robots_line *l, struct bytes text)
+{
+    l->directive = ROBOTS_LINE_OTHER;
+    l->value = bytes_of(NULL, 0);
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        struct bytes s = text;
+
+        if (!skip_name(&s, spellings[i].name))
+            continue;
+        if (!skip_letters(&s, "s"))
+            skip_letters(&s, "ed");
+        if (value_follows(s, &l->value)) {
+            l->directive = spellings[i].directive;
+            return;
+        }
+    }
+}
+
+/* Cuts the next line off *rest; false: there is none. */
+static bool robots_line_next(struct bytes *rest, struct robots_line *l)
+{
+    struct bytes text;
+    const char *hash;
+    size_t n = 0;
+
+    if (rest->len == 0)
+        return false;
+    while (n < rest->len && !robots_is_line_end(rest->at[n]))
+        n++;
+    l->whole = bytes_trim(bytes_of(rest->at, n));
+    *rest = bytes_skip(*rest, n < rest->len ? n + 1 : n);
+    text = l->whole;
+    hash = text.len > 0 ? memchr(text.at, '#', text.len) : NULL;
+    if (hash != NULL)
+        text = bytes_trim(bytes_of(text.at, (size_t)(hash - text.at)));
+    read_directive(l, text);
+    return true;
+}
+
+/* ---- paths and path patterns of robots.txt, and their match ---- */
+
+/*
+ * A pattern is cut at its stars into runs of plain octets. The first run must
+ * match at the start of the path, the last at its end if there is a `$`, and
+ * each run between is matched at the first place it occurs: a later place could
+ * only leave less for the following runs, so nothing is tried twice. memmem()
+ * is linear (two-way), and so is the whole. A matcher that goes back to the
+ * last star is not: `*aaaab` on a long run of a's makes it quadratic.
+ */
+
+/* RFC 3986 section 2.3. */
+static bool is_unreserved(unsigned char c)
+{
+    return ascii_is_alnum((char)c) || c == '-' || c == '.' || c == '_' ||
+           c == '~';
+}
+
+/* RFC 3986 section 2.2, without the two that are special in a pattern. */
+static bool is_reserved(unsigned char c)
+{
+    return c != '\0' && strchr(":/?#[]@!&'()+,;=", c) != NULL;
+}
+
+static void add_encoded(struct buf *out, unsigned char c)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char three[3] = {'%', hex[c >> 4], hex[c & 15]};
+
+    buf_add(out, three, sizeof three);
+}
+
+/* Appends the unit that starts at s.at[i]; returns how many octets it read. */
+static size_t add_unit(struct buf *out, struct bytes s, size_t i)
+{
+    unsigned char c = (unsigned char)s.at[i];
+
+    if (c == '%' && s.len - i >= 3 && ascii_hex(s.at[i + 1]) >= 0 &&
+        ascii_hex(s.at[i + 2]) >= 0) {
+        c = (unsigned char)(ascii_hex(s.at[i + 1]) * 16 +
+                            ascii_hex(s.at[i + 2]));
+        if (is_unreserved(c))
+            buf_add_char(out, (char)c);
+        else
+            add_encoded(out, c);
+        return 3;
+    }
+    if (c == '%' || is_unreserved(c) || is_reserved(c))
+        buf_add_char(out, (char)c);
+    else
+        add_encoded(out, c);
+    return 1;
+}
+
+/* Appends the path and query of a URL as they are compared: %XX of unreserved
+ * octets decoded, once; every other %XX in capitals; octets that are neither
+ * reserved nor unreserved in RFC 3986 (non-ASCII, space, `|` ...) as %XX, and
+ * also `*` and `$`, which would be special in a pattern. */
+static void robots_path_normalise(struct bytes path, struct buf *out)
+{
+    for (size_t i = 0; i < path.len;)
+        i += add_unit(out, path, i);
+}
+
+/* As above, for a pattern, where each `*` and a final `$` keep their meaning.
+ * Writes at most three octets for one. */
+static void robots_pattern_normalise(struct bytes pattern, struct buf *out)
+{
+    bool in_query = false;
+
+    for (size_t i = 0; i < pattern.len;) {
+        char c = pattern.at[i];
+
+        if (c == '?')
+            in_query = true;
+        if (c == '*' || (c == '$' && i + 1 == pattern.len)) {
+            buf_add_char(out, c);
+            i++;
+        } else if (c == '\'' && in_query) {
+            /* As the URL Standard's parser writes it in a query. */
+            add_encoded(out, '\'');
+            i++;
+        } else {
+            i += add_unit(out, pattern, i);
+        }
+    }
+}
+
+/* Cuts the run before the next star off *rest, with the star; *last: there was
+ * no further star. */
+static struct bytes next_run(struct bytes *rest, bool *last)
+{
+    const char *star = rest->len > 0 ? memchr(rest->at, '*', rest->len) : NULL;
+    struct bytes run = *rest;
+
+    *last = star == NULL;
+    if (star != NULL) {
+        run.len = (size_t)(star - rest->at);
+        *rest = bytes_of(star + 1, rest->len - run.len - 1);
+    }
+    return run;
+}
+
+static bool begins_with(struct bytes s, struct bytes run)
+{
+    return s.len >= run.len && bytes_equal(bytes_of(s.at, run.len), run);
+}
+
+static bool ends_with(struct bytes s, struct bytes run)
+{
+    return s.len >= run.len &&
+           bytes_equal(bytes_of(s.at + (s.len - run.len), run.len), run);
+}
+
+/* Moves *s past the first occurrence of `run`. */
+static bool skip_past(struct bytes *s, struct bytes run)
+{
+    const char *found;
+
+    if (run.len == 0)
+        return true;
+    found = s->len > 0 ? memmem(s->at, s->len, run.at, run.len) : NULL;
+    if (found == NULL)
+        return false;
+    found += run.len;
+    *s = bytes_of(found, s->len - (size_t)(found - s->at));
+    return true;
+}
+
+bool robots_pattern_matches(struct bytes pattern, struct bytes path)
+{
+    bool to_end = pattern.len > 0 && pattern.at[pattern.len - 1] == '$';
+    bool last = false;
+    struct bytes run;
+
+    if (to_end)
+        pattern.len--;
+    run = next_run(&pattern, &last);
+    if (!begins_with(path, run))
+        return false;
+    path = bytes_of(path.at + run.len, path.len - run.len);
+    if (last)
+        return !to_end || path.len == 0;
+    for (;;) {
+        run = next_run(&pattern, &last);
+        if (last && to_end)
+            return ends_with(path, run);
+        if (!skip_past(&path, run))
+            return false;
+        if (last)
+            return true;
+    }
+}
+
+/* ---- robots.txt parse and match (RFC 9309) ---- */
 
 #define DELAY_MOST 1e9 /* seconds; a longer Crawl-delay is cut to it */
 /* Patterns grow threefold at most, and the lines are stored too. */
@@ -123,12 +425,7 @@ static void *room_for_one(void *items, size_t count, size_t *cap, size_t size)
     return xrealloc(items, *cap * size);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool begins_with(struct bytes s, const char *prefix)
+static bool robots_begins_with(struct bytes s, const char *prefix)
 {
     size_t n = strlen(prefix);
 
@@ -138,8 +435,9 @@ static bool begins_with(struct bytes s, const char *prefix)
 
 static bool begins_url(struct bytes s)
 {
-    return begins_with(s, "http://") || begins_with(s, "https://") ||
-           begins_with(s, "<") || begins_with(s, "\"");
+    return robots_begins_with(s, "http://") ||
+           robots_begins_with(s, "https://") || robots_begins_with(s, "<") ||
+           robots_begins_with(s, "\"");
 }
 
 /* Does a URL in the value of a Sitemap line end at `i`? *next is where the

@@ -4,7 +4,7 @@
  * Parsing never fails: any bytes are some rules. Matching is linear in the
  * length of the path for each rule, whatever the wildcards. A parsed file is
  * read-only, so threads may share it. robots_cache.h handles fetching, caching
- * and failures; robots_pattern.h compares paths.
+ * and failures; robots.h compares paths.
  *
  * Where RFC 9309 leaves a choice, we decided:
  * - The longest rule is the one with the most octets after normalisation,
@@ -63,5 +63,22 @@ size_t robots_size(const struct robots *r);
  * but for `<URL>` and quotes; a line may name several. */
 size_t robots_sitemap_count(const struct robots *r);
 struct bytes robots_sitemap(const struct robots *r, size_t i);
+
+/* ---- parses one line of a robots.txt, in any spelling ---- */
+
+/* Any thread; nothing is allocated, everything is borrowed from the file. */
+
+bool robots_is_line_end(char c); /* LF or CR; CR LF gives an extra empty line */
+
+/* ---- paths and path patterns of robots.txt, and their match ---- */
+
+/*
+ * Both sides are brought to one spelling first (RFC 9309 section 2.2.2), then
+ * compared octet by octet. Any thread.
+ */
+
+/* Does the normalised pattern match the normalised path from its first octet?
+ * At most linear in the length of both, whatever the wildcards. */
+bool robots_pattern_matches(struct bytes pattern, struct bytes path);
 
 #endif

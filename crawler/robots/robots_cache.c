@@ -25,7 +25,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "crawler/robots/robots_line.h"
+#include "crawler/robots/robots.h"
 
 #define MINUTE_MS     INT64_C(60000)
 #define HOUR_MS       (60 * MINUTE_MS)

@@ -23,7 +23,7 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "crawler/html/xml_prolog.h"
+#include "crawler/html/xhtml.h"
 #include "crawler/sitemap/xml_entities.h"
 
 /*

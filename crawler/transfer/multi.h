@@ -11,6 +11,7 @@
 #ifndef URLWEIR_CRAWLER_TRANSFER_MULTI_H
 #define URLWEIR_CRAWLER_TRANSFER_MULTI_H
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,8 +19,7 @@
 
 #include "base/status.h"
 #include "crawler/address/guard.h"
-#include "crawler/address/ip_limit.h"
-#include "crawler/transfer/connection_budget.h"
+#include "crawler/transfer/connection_limits.h"
 #include "crawler/transfer/in_hand.h"
 
 struct multi;

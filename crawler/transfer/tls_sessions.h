@@ -20,12 +20,14 @@
 #ifndef URLWEIR_CRAWLER_TRANSFER_TLS_SESSIONS_H
 #define URLWEIR_CRAWLER_TRANSFER_TLS_SESSIONS_H
 
+#include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "crawler/transfer/connection_limits.h"
 
 #define TLS_SESSION_MOST ((size_t)16 << 10) /* octets of one session */
 
@@ -43,5 +45,24 @@ void tls_sessions_put(struct tls_sessions *s, struct bytes key,
  * False: there is none. */
 bool tls_sessions_take(struct tls_sessions *s, struct bytes key,
                        struct buf *out);
+
+/* ---- makes libcurl's connections resume TLS sessions ---- */
+
+/*
+ * Works through CURLOPT_SSL_CTX_FUNCTION, with libcurl over the OpenSSL that
+ * this program is linked with; with another TLS library nothing is resumed.
+ */
+
+/* What the connections of one easy handle need; the owner keeps it as long as
+ * its handle. */
+struct tls_resume {
+    struct tls_sessions *sessions;    /* NULL: none is kept; outlives all */
+    struct connection_counts *counts; /* of handshakes; outlives all */
+    const char *client;               /* the client certificate, or NULL */
+};
+
+/* Call it once for each easy handle. `r->client` may change before each
+ * transfer. */
+void tls_resume_adopt(CURL *easy, struct tls_resume *r);
 
 #endif

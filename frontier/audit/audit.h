@@ -14,10 +14,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "base/status.h"
 #include "frontier/reader.h"
+#include "storage/rows/link_store.h"
 
 struct audit_step {
     uint64_t first, upto;       /* ids of the URLs checked in this step */
@@ -108,5 +111,62 @@ MUST_CHECK enum status audit_list_finish(struct audit_list *l,
 void audit_list_free(struct audit_list *l); /* NULL is fine */
 
 void audit_fini(struct audit *a);
+
+/* ---- a set of row ids, one bit each ---- */
+
+/* For passes over a whole crawl (reachability_without and the audit itself). */
+
+struct id_bits {
+    uint8_t *bits;
+    uint64_t most; /* ids up to here have a bit */
+};
+
+/* Empty, for ids 0 to `most`. */
+MUST_CHECK static inline enum status id_bits_init(struct id_bits *b,
+                                                  uint64_t most)
+{
+    *b = (struct id_bits){try_calloc(most / 8 + 1, 1), most};
+    return b->bits != NULL ? STATUS_OK : STATUS_NOMEM;
+}
+
+static inline void id_bits_fini(struct id_bits *b)
+{
+    free(b->bits);
+    b->bits = NULL;
+}
+
+/* False for an id past `most`. */
+static inline bool id_bits_has(const struct id_bits *b, uint64_t id)
+{
+    return id <= b->most && (b->bits[id / 8] >> id % 8 & 1) != 0;
+}
+
+/* False: the id is past `most` and was not added. */
+static inline bool id_bits_add(struct id_bits *b, uint64_t id)
+{
+    if (id > b->most)
+        return false;
+    b->bits[id / 8] |= (uint8_t)(1U << id % 8);
+    return true;
+}
+
+/* ---- reachability ---- */
+
+/*
+ * Which URLs can be reached from the seeds without some others.
+ *
+ * Follows the recorded link graph, redirects included
+ * (storage/rows/link_store.h). It needs no memory but the caller's bits,
+ * whatever the number of links: it reads the table from start to end until a
+ * pass finds nothing new. Rows are in the order in which pages were fetched, so
+ * one pass follows every path that the crawl itself took, and a few more passes
+ * find the others.
+ */
+
+/* `reached` holds the seeds. Adds all URLs that can be reached from them
+ * without passing through, or ending at, one of `without`. */
+MUST_CHECK enum status reachability_without(struct link_store *links,
+                                            const struct id_bits *without,
+                                            struct id_bits *reached);
 
 #endif

@@ -19,9 +19,8 @@
 #include "frontier/scope.h"
 #include "frontier/seen/seen_store.h"
 #include "frontier/traps/trap_form.h"
-#include "frontier/url/ip.h"
+#include "frontier/url/host.h"
 #include "frontier/url/queue_key.h"
-#include "frontier/url/shard.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/page_change.h"
 

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "frontier/url/host.h"
-#include "frontier/url/url_tracking.h"
+#include "frontier/url/url_form.h"
 
 #define REPEATS_LEAST  3   /* of one segment in a path */
 #define SEGMENTS_LEAST 16  /* of a path that has grown */

@@ -7,6 +7,7 @@
 #define URLWEIR_FRONTIER_URL_HOST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -24,5 +25,53 @@ bool host_is_address(struct bytes host);
 struct bytes host_registrable(struct bytes host);
 /* Which list that goes by: the SHA-1 of its file, in hexadecimal. */
 const char *host_suffixes(void);
+
+/* ---- IP addresses in the spellings the URL Standard knows ---- */
+
+/*
+ * Text to numbers and back, sections 3.5 (host parsing) and 3.6 (host
+ * serialising). Nothing here asks a network. Any thread.
+ */
+
+/* Does an ASCII domain end in a label that looks like a number? Then it is an
+ * IPv4 address, or not a host at all. */
+bool address_ends_in_number(struct bytes domain);
+
+/* One to four parts, each decimal, octal (0...) or hexadecimal (0x...); the
+ * last fills the remaining octets. False: not an address. */
+bool address_parse_ipv4(struct bytes in, uint32_t *out);
+
+/* Without the brackets. False: not an address. */
+bool address_parse_ipv6(struct bytes in, uint16_t out[8]);
+
+/* 192.0.2.1 */
+void address_add_ipv4(struct buf *out, uint32_t address);
+/* [2001:db8::1], the longest run of zeros left out (RFC 5952, 4.2). */
+void address_add_ipv6(struct buf *out, const uint16_t address[8]);
+
+/* ---- an IP address as a value: read, compared, written ---- */
+
+/*
+ * An IPv4 address inside IPv6 (::ffff:0:0/96, RFC 4291 section 2.5.5.2) is that
+ * IPv4 address, so an address has one form, however a server was reached.
+ * Nothing here asks a network. Any thread.
+ */
+
+struct ip {
+    unsigned char at[16]; /* IPv4 as ::ffff:a.b.c.d */
+};
+
+/* From 4 or 16 octets, as in socket addresses. False: another length. */
+bool ip_of_octets(struct ip *out, const void *octets, size_t len);
+/* From text: 192.0.2.1, 2001:db8::1, [2001:db8::1]. False: not an address. */
+bool ip_parse(struct ip *out, struct bytes text);
+
+bool ip_equal(const struct ip *a, const struct ip *b);
+/* IPv4 before IPv6, then by number. */
+bool ip_before(const struct ip *a, const struct ip *b);
+
+/* As the host of a URL: 192.0.2.1, [2001:db8::1]; at most IP_TEXT octets. */
+#define IP_TEXT 48
+void ip_add(struct buf *out, const struct ip *ip);
 
 #endif

@@ -23,16 +23,63 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/status.h"
 #include "frontier/url/url.h"
-#include "frontier/url/url_params.h"
 
-#define URL_FORM_ROUNDS 8
+/* ---- session and tracking parameters by name (--drop-tracking) ---- */
+
+/*
+ * Only names that mean nothing else: `sid`, `ref` or `source` may name what a
+ * page shows, and stay. Any thread.
+ */
+
+/* Does a parameter of this name only follow people or sessions? ASCII letters
+ * are compared without case. */
+bool url_tracking_has(struct bytes name);
+
+/* Removes path parameters of Java sessions, `;jsessionid=...` up to the next
+ * slash or semicolon, from the `len` octets of a path at `at`, in place.
+ * Returns the new length; dot segments may have come out. */
+size_t url_tracking_strip_path(char *at, size_t len);
+
+/* The names of the list, in order; NULL after the last. `x*` stands for all
+ * names that begin with x. */
+const char *url_tracking_name(size_t i);
+
+/* ---- leave parameters out of a query, and sort those that stay ---- */
+
+/*
+ * A parameter is `name=value` or `name` between `&`. All of it is applied to
+ * canonical URLs and gives canonical URLs; applied twice it changes nothing
+ * more. If the query becomes empty, its question mark is removed too. None of
+ * it is done unless a user asks for it (url_form.h). Any thread.
+ */
+
+/* Which parameters go; those that stay keep their order. */
+struct url_params_drop {
+    /* Octet for octet as in the canonical form; `x*` stands for all names that
+     * begin with x. */
+    const char *const *names;
+    size_t count;
+    bool tracking; /* those of url_form.h */
+    bool empty;    /* `name=` without a value, and nothing between two `&`; a
+                      name alone stays, as ?print often means something */
+};
+void url_params_drop(struct url *u, const struct url_params_drop *d);
+
+/* Sorts parameters by name, octet by octet; those of one name keep their order,
+ * as in URLSearchParams.sort() of the URL Standard. A query with more than
+ * URL_PARAMS_SORTED parameters stays as it is. */
+#define URL_PARAMS_SORTED 1000
+void url_params_sort(struct url *u);
+
+/* ---- url form ---- */
 
 struct url_form_options {
     struct url_params_drop drop;
     bool sort;            /* url_params_sort */
-    struct bytes rewrite; /* rules, see url_rewrite.h; empty: none */
+    struct bytes rewrite; /* rules, see url_pattern.h; empty: none */
 };
 
 struct url_form;

@@ -11,7 +11,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/engine.h"
 #include "frontier/reader.h"

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/mem.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/candidate.h"
 #include "frontier/hosts/schedule.h"
 #include "frontier/reader.h"

@@ -172,7 +172,7 @@ struct crawl_settings {
     char *block_exact;  /* file of URLs: keep out only these */
     bool compare_text;  /* stored text as well as the digest */
     struct option_list drop_params; /* left out of queries; "utm_*" */
-    bool drop_tracking;             /* and those of url_tracking.h */
+    bool drop_tracking;             /* and those of url_form.h */
     bool drop_empty_params;         /* and those without a value */
     bool sort_query;                /* parameters by name */
     char *rewrite;                  /* file of rules for URLs, or NULL */

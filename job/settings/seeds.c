@@ -9,7 +9,7 @@
 
 #include "base/file/line_input.h"
 #include "base/format.h"
-#include "frontier/url/percent.h"
+#include "frontier/url/url_text.h"
 #include "job/settings/settings.h"
 
 /* ---- user names and passwords in given URLs ---- */

@@ -22,7 +22,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 
 /* ---- which kinds of links a crawl follows ---- */
 

@@ -1,7 +1,7 @@
 /*
  * call_crawl.h - calls on a crawl that this process runs with its own fetchers.
  *
- * A call becomes a task of the crawl's frontier thread (crawler/crawl_task.h)
+ * A call becomes a task of the crawl's frontier thread (crawler/crawl.h)
  * which answers it once its changes are durable. Long reads are split between
  * turns of the crawl, so that no fetcher waits for them. A crawl fetches a URL
  * once and makes its own keys; docs/decisions/leases.md lists how it therefore

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 #include "frontier/url/queue_key.h"
 #include "service/calls/call_crawl_impl.h"
 #include "service/net/proto.h"

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "service/http/http_crawls.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"

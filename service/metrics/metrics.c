@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "service/metrics/metrics.h"
 
 #define SEEN_FAMILY "seen_checks_total"
@@ -162,7 +162,7 @@ static void metrics_add_engines(struct metrics_text *m, const char *prefix,
 
 /* ---- the crawls of this process, each under a label ----
  *
- * Counters come from the table in crawler/crawl_counters.h; metrics with more
+ * Counters come from the table in crawler/crawl_stats.h; metrics with more
  * labels, or that are not whole numbers, have functions.
  */
 

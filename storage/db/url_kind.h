@@ -2,7 +2,7 @@
  * url_kind.h - the URLs that the store itself must tell apart.
  *
  * The other numbers of url.kind say in what kind of link a URL was found; the
- * crawler defines them (crawler/html/link_kinds.h).
+ * crawler defines them (crawler/html/link_values.h).
  */
 #ifndef URLWEIR_STORAGE_DB_URL_KIND_H
 #define URLWEIR_STORAGE_DB_URL_KIND_H

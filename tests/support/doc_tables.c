@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "crawler/url_columns.h"
 #include "frontier/host_columns.h"
 #include "frontier/outcome.h"

@@ -2,7 +2,7 @@
 /* The list of tasks that other threads post to the frontier thread. */
 #include <pthread.h>
 
-#include "crawler/crawl_task.h"
+#include "crawler/crawl.h"
 #include "tests/unit/unit.h"
 
 TEST(nothing_is_taken_in_behind_the_end_and_what_was_there_is_left)

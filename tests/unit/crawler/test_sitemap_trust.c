@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sitemap_trust.c - which sitemaps may list which hosts' URLs. */
-#include "crawler/sitemap_trust.h"
+#include "crawler/sitemap_stream.h"
 
 #include "base/mem.h"
 #include "crawler/report.h"

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "cli/report/progress.h"
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/unit.h"
 

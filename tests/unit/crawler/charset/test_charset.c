@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file/file.h"
-#include "crawler/html/html_charset.h"
+#include "crawler/html/html_tree.h"
 #include "tests/unit/unit.h"
 
 #define MOST ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conditions.c - which validators are sent back, and which are not. */
-#include "crawler/fetch/conditions.h"
+#include "crawler/fetch/response.h"
 
 #include "tests/unit/crawler/fetcher_rig.h"
 #include "tests/unit/unit.h"

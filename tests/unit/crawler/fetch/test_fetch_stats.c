@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A fetcher's stats, compared with what it was asked for. */
 
-#include "crawler/fetch/fetch_stats.h"
+#include "crawler/fetch/fetch_set.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 #include "tests/unit/unit.h"
 

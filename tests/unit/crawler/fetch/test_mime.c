@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/fetch/mime.h"
+#include "crawler/fetch/response.h"
 #include "tests/unit/guarded.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/fetch/netrc.h"
+#include "crawler/fetch/credentials.h"
 #include "tests/unit/unit.h"
 
 static char seen[2000];

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "crawler/fetch/watchdog.h"
+#include "crawler/transfer/in_hand.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "crawler/transfer/in_hand.h"
 #include "tests/unit/storage/scratch.h"
 #include "tests/unit/unit.h"
 

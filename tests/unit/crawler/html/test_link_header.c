@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/html/link_header.h"
-#include "crawler/html/link_kinds.h"
 #include "crawler/html/link_values.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_text_simhash.c - fingerprints of texts, and which text of a page counts.
  */
-#include "crawler/html/text_simhash.h"
+#include "crawler/html/text_digest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * test_robots_pattern.c - which paths a rule's pattern matches: wildcards,
  * percent forms, any length.
  */
-#include "crawler/robots/robots_pattern.h"
+#include "crawler/robots/robots.h"
 
 #include <stdio.h>
 #include <time.h>

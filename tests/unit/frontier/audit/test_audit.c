@@ -10,8 +10,6 @@
 #include <math.h>
 
 #include "filter/filter.h"
-#include "frontier/audit/audit_replay.h"
-#include "frontier/audit/reachability.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 #define URLS 5000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trap_memory.c - a memory that forgets, and never says what is wrong. */
-#include "frontier/traps/trap_memory.h"
+#include "frontier/traps/trap_families.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

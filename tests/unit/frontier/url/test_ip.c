@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ip.c - addresses as values. */
-#include "frontier/url/ip.h"
+#include "frontier/url/host.h"
 
 #include "tests/unit/guarded.h"
 #include "tests/unit/unit.h"

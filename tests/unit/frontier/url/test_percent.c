@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "frontier/url/percent.h"
+#include "frontier/url/url_text.h"
 #include "tests/unit/unit.h"
 
 static void check_set(unsigned set, const char *members)

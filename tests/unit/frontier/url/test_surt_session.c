@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontier/url/surt_session.h"
+#include "frontier/url/surt.h"
 #include "tests/unit/frontier/url/soup.h"
 #include "tests/unit/guarded.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "frontier/url/url_params.h"
+#include "frontier/url/url_form.h"
 #include "tests/unit/unit.h"
 
 static const char *const names[] = {"sid", "utm_*"};

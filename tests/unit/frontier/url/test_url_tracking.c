@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "frontier/url/url_tracking.h"
+#include "frontier/url/url_form.h"
 #include "tests/unit/unit.h"
 
 static bool has(const char *name)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "crawler/fetcher.h"
 #include "crawler/html/links.h"
 #include "frontier/embedded/frontier.h"
 #include "service/calls/call_crawl.h"

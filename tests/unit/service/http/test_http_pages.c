@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "crawler/crawl_counters.h"
+#include "crawler/crawl_stats.h"
 #include "crawler/url_columns.h"
 #include "frontier/host_columns.h"
 #include "job/crawl_jobs/crawl_jobs.h"

@@ -1,5 +1,5 @@
 /*
- * crawl_counters.h - the counters of a crawl: one table.
+ * crawl_stats.h - the counters of a crawl: one table.
  *
  * Each counter is described once: its name, what it counts, over what it is
  * summed, and where it is in a struct crawl_stats. `urlweir status`, --progress
@@ -10,8 +10,8 @@
  *
  * Threads: the table is constant; a struct crawl_stats belongs to its owner.
  */
-#ifndef URLWEIR_CRAWLER_CRAWL_COUNTERS_H
-#define URLWEIR_CRAWLER_CRAWL_COUNTERS_H
+#ifndef URLWEIR_CRAWLER_CRAWL_STATS_H
+#define URLWEIR_CRAWLER_CRAWL_STATS_H
 
 #include <stdbool.h>
 #include <stddef.h>

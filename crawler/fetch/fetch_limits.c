@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate_limit.c - a token bucket, stored as one time: when it is level.
+ * fetch_limits.c - the memory of bodies in flight, and the rate of octets.
  *
- * Each octet moves that time forward by its share at the rate, and a time a
- * second or more in the past means a full bucket (the virtual scheduling form
- * of the generic cell rate algorithm, ITU-T I.371 annex A). No timer fills it,
- * and callers know until when they have to wait.
+ * One owner at a time has the overdraft, from its first byte over the limit
+ * until it gives back. That transfer can always go on to its end, so one always
+ * finishes and the pool never deadlocks; and the pool exceeds its size by no
+ * more than that one body.
  */
-#include "crawler/fetch/rate_limit.h"
+#include "crawler/fetch/fetch_limits.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +15,92 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+
+struct body_pool {
+    pthread_mutex_t mtx;
+    uint64_t bytes;
+    /* shared, under mtx */
+    uint64_t used;
+    const void *overdrawer; /* NULL: the overdraft is free */
+};
+
+struct body_pool *body_pool_new(uint64_t bytes)
+{
+    struct body_pool *p = xcalloc(1, sizeof *p);
+
+    pthread_mutex_init(&p->mtx, NULL);
+    p->bytes = bytes;
+    return p;
+}
+
+void body_pool_free(struct body_pool *p)
+{
+    if (p == NULL)
+        return;
+    pthread_mutex_destroy(&p->mtx);
+    free(p);
+}
+
+static bool may_take(struct body_pool *p, const void *owner, uint64_t bytes)
+{
+    if (p->used <= p->bytes && bytes <= p->bytes - p->used)
+        return true;
+    if (p->overdrawer == NULL)
+        p->overdrawer = owner;
+    return p->overdrawer == owner;
+}
+
+bool body_pool_take(struct body_pool *p, const void *owner, uint64_t bytes)
+{
+    bool taken;
+
+    pthread_mutex_lock(&p->mtx);
+    taken = may_take(p, owner, bytes);
+    if (taken)
+        p->used += bytes;
+    pthread_mutex_unlock(&p->mtx);
+    return taken;
+}
+
+void body_pool_hold(struct body_pool *p, uint64_t bytes)
+{
+    pthread_mutex_lock(&p->mtx);
+    p->used += bytes;
+    pthread_mutex_unlock(&p->mtx);
+}
+
+void body_pool_give(struct body_pool *p, const void *owner, uint64_t bytes)
+{
+    pthread_mutex_lock(&p->mtx);
+    p->used -= bytes;
+    if (p->overdrawer == owner)
+        p->overdrawer = NULL;
+    pthread_mutex_unlock(&p->mtx);
+}
+
+uint64_t body_pool_size(const struct body_pool *p)
+{
+    return p->bytes;
+}
+
+uint64_t body_pool_used(struct body_pool *p)
+{
+    uint64_t used;
+
+    pthread_mutex_lock(&p->mtx);
+    used = p->used;
+    pthread_mutex_unlock(&p->mtx);
+    return used;
+}
+
+/* ---- limits the octets received a second, over all fetchers ---- */
+
+/*
+ * Each octet moves that time forward by its share at the rate, and a time a
+ * second or more in the past means a full bucket (the virtual scheduling form
+ * of the generic cell rate algorithm, ITU-T I.371 annex A). No timer fills it,
+ * and callers know until when they have to wait.
+ */
 
 #define FULL    NS_PER_S
 #define LONGEST ((double)(INT64_MAX / 4)) /* 73 years */

@@ -1,5 +1,6 @@
 /*
- * connection_budget.h - how many connections a crawl may keep open.
+ * connection_limits.h - how many connections a crawl may keep open, in all and
+ * to each address.
  *
  * An idle connection to a host that is soon asked again saves a handshake: over
  * TLS that is most of the cost of a small page. So a crawl keeps as many as
@@ -12,10 +13,11 @@
  *
  * Threads: connection_budget_update on one, the rest on any.
  */
-#ifndef URLWEIR_CRAWLER_TRANSFER_CONNECTION_BUDGET_H
-#define URLWEIR_CRAWLER_TRANSFER_CONNECTION_BUDGET_H
+#ifndef URLWEIR_CRAWLER_TRANSFER_CONNECTION_LIMITS_H
+#define URLWEIR_CRAWLER_TRANSFER_CONNECTION_LIMITS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +25,6 @@
  * 3.0; with TLS this includes keys, buffers and an HTTP/2 session. */
 #define CONNECTION_COST_TLS   ((uint64_t)84 << 10)
 #define CONNECTION_COST_PLAIN ((uint64_t)8 << 10)
-
-/* Of a transfer, beside its connection and its body: libcurl's handle and read
- * buffer, the task, the response's head. */
-#define TRANSFER_COST ((uint64_t)28 << 10)
 
 /* Connections of one fetcher, which writes them; any thread reads. */
 struct connection_counts {
@@ -62,5 +60,34 @@ size_t connection_budget_transfers(const struct connection_budget *b,
 uint64_t connection_budget_excess(const struct connection_budget *b,
                                   uint64_t tls, uint64_t plain,
                                   uint64_t active);
+
+/* ---- limits the connections to each address, over all fetchers ---- */
+
+/*
+ * Idle connections kept for the next request count too, since the machine at
+ * that address sees them. A refused caller leaves a wish, and fetchers close
+ * idle connections to addresses with wishes, so that idle connections to one
+ * host cannot lock out another host at the same address. Thread-safe. Addresses
+ * are their octets, 4 or 16.
+ */
+
+struct ip_limit;
+
+/* `most` >= 1. */
+struct ip_limit *ip_limit_new(uint32_t most);
+/* Changes `most`; connections above a lower limit stay until they are
+ * closed. */
+void ip_limit_set(struct ip_limit *l, uint32_t most);
+void ip_limit_free(struct ip_limit *l); /* NULL is fine */
+
+/* False: the limit is reached; a wish is noted. */
+bool ip_limit_take(struct ip_limit *l, const void *address, unsigned len);
+void ip_limit_give(struct ip_limit *l, const void *address, unsigned len);
+
+/* For the owner of an idle connection: true if there is a wish for its place,
+ * which is then granted; the caller must close the connection. */
+bool ip_limit_yield(struct ip_limit *l, const void *address, unsigned len);
+/* Is there any wish, so that owners should call ip_limit_yield? */
+bool ip_limit_is_wished(const struct ip_limit *l);
 
 #endif
