@@ -21,7 +21,6 @@
 #include "crawler/address/resolver.h"
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/transfer/curl_faults.h"
-#include "crawler/transfer/multi.h"
 
 /* ---- the meaning of curl's codes for a fetch ---- */
 

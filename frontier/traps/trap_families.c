@@ -40,7 +40,8 @@ struct trap_memory {
     size_t room;      /* a power of two */
 };
 
-struct trap_memory *trap_memory_new(uint64_t octets)
+/* Takes at most `octets`, from the first trap_memory_set() on. */
+static struct trap_memory *trap_memory_new(uint64_t octets)
 {
     struct trap_memory *m = xcalloc(1, sizeof *m);
 
@@ -50,7 +51,8 @@ struct trap_memory *trap_memory_new(uint64_t octets)
     return m;
 }
 
-void trap_memory_free(struct trap_memory *m)
+/* NULL is fine */
+static void trap_memory_free(struct trap_memory *m)
 {
     if (m == NULL)
         return;

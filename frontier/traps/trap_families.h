@@ -89,8 +89,6 @@ bool trap_family_has_text(const struct trap_family *f, uint32_t tag);
 void trap_family_add_text(struct trap_table *t, struct trap_family *f,
                           uint32_t tag);
 
-/* ---- what pages have shown, as far as a bounded memory goes ---- */
-
 /*
  * A cache from 64-bit digests to 32-bit values: which text the page of a
  * spelling had, which URL stands for it, which pieces of text and which
@@ -100,10 +98,6 @@ void trap_family_add_text(struct trap_table *t, struct trap_family *f,
  */
 
 struct trap_memory;
-
-/* Takes at most `octets`, from the first trap_memory_set() on. */
-struct trap_memory *trap_memory_new(uint64_t octets);
-void trap_memory_free(struct trap_memory *m); /* NULL is fine */
 uint64_t trap_memory_octets(const struct trap_memory *m);
 
 /* False: `key` is not known (any more). */

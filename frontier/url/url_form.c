@@ -10,6 +10,8 @@
 #include "frontier/url/url_pattern.h"
 #include "frontier/url/url_text.h"
 
+static void url_params_drop(struct url *u, const struct url_params_drop *d);
+
 /* ---- session and tracking parameters by name (--drop-tracking) ---- */
 
 /*
@@ -69,11 +71,6 @@ static const char *const tracking_names[] = {
 };
 #define NAMES (sizeof tracking_names / sizeof *tracking_names)
 
-const char *url_tracking_name(size_t i)
-{
-    return i < NAMES ? tracking_names[i] : NULL;
-}
-
 /* Compares a name with one of the list, as strcmp does; 0: it is that one. */
 static int compare(struct bytes name, const char *listed)
 {
@@ -114,7 +111,10 @@ static bool begins_session(const char *at, size_t len)
                               bytes_of_str(word));
 }
 
-size_t url_tracking_strip_path(char *at, size_t len)
+/* Removes path parameters of Java sessions, `;jsessionid=...` up to the next
+ * slash or semicolon, from the `len` octets of a path at `at`, in place.
+ * Returns the new length; dot segments may have come out. */
+static size_t url_tracking_strip_path(char *at, size_t len)
 {
     size_t to = 0, from = 0;
 
@@ -165,7 +165,7 @@ static struct bytes first_param(struct bytes query)
     return bytes_of(query.at, url_find(query, '&'));
 }
 
-void url_params_drop(struct url *u, const struct url_params_drop *d)
+static void url_params_drop(struct url *u, const struct url_params_drop *d)
 {
     char *text = u->text.at;
     size_t end = u->text.len, from = u->query_at + 1, to = from;
@@ -228,7 +228,7 @@ static size_t split(struct bytes query, struct param *list, bool *sorted)
     return n;
 }
 
-void url_params_sort(struct url *u)
+static void url_params_sort(struct url *u)
 {
     struct bytes query;
     struct param *list;

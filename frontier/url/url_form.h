@@ -27,8 +27,6 @@
 #include "base/status.h"
 #include "frontier/url/url.h"
 
-/* ---- session and tracking parameters by name (--drop-tracking) ---- */
-
 /*
  * Only names that mean nothing else: `sid`, `ref` or `source` may name what a
  * page shows, and stay. Any thread.
@@ -37,17 +35,6 @@
 /* Does a parameter of this name only follow people or sessions? ASCII letters
  * are compared without case. */
 bool url_tracking_has(struct bytes name);
-
-/* Removes path parameters of Java sessions, `;jsessionid=...` up to the next
- * slash or semicolon, from the `len` octets of a path at `at`, in place.
- * Returns the new length; dot segments may have come out. */
-size_t url_tracking_strip_path(char *at, size_t len);
-
-/* The names of the list, in order; NULL after the last. `x*` stands for all
- * names that begin with x. */
-const char *url_tracking_name(size_t i);
-
-/* ---- leave parameters out of a query, and sort those that stay ---- */
 
 /*
  * A parameter is `name=value` or `name` between `&`. All of it is applied to
@@ -66,13 +53,11 @@ struct url_params_drop {
     bool empty;    /* `name=` without a value, and nothing between two `&`; a
                       name alone stays, as ?print often means something */
 };
-void url_params_drop(struct url *u, const struct url_params_drop *d);
 
 /* Sorts parameters by name, octet by octet; those of one name keep their order,
  * as in URLSearchParams.sort() of the URL Standard. A query with more than
  * URL_PARAMS_SORTED parameters stays as it is. */
 #define URL_PARAMS_SORTED 1000
-void url_params_sort(struct url *u);
 
 /* ---- url form ---- */
 

@@ -2,7 +2,7 @@
 # --drop-params: URLs that differ only in dropped parameters are one URL, in
 # links, seeds and sitemaps and for explain.
 # Promise (Commands and options): dropping and sorting parameters of queries.
-#   See also `url_params`, `url_tracking`.
+#   See also `url_form`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

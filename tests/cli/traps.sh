@@ -10,7 +10,7 @@
 #   address, and filters in any order and number, end within 5 % and 1,000
 #   requests, a shop of 4,000 products with five filters is whole. See also
 #   `tests/cli/traps-endless.sh`, `tests/cli/traps-docs.sh`, `trap_form`,
-#   `trap_table`, `trap_text`, `trap_memory`.
+#   `trap_table`, `trap_text`.
 # Promise (Crashes): a crawl that is killed at random moments and resumed each
 #   time loses nothing. See also `make sim`.
 set -eu

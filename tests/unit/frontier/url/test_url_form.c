@@ -94,6 +94,92 @@ TEST(parameters_go_before_they_are_sorted)
     url_form_free(f);
 }
 
+/* What each option does to a URL; the rest of it stays as it is. */
+static const char *const sid_and_utm[] = {"sid", "utm_*"};
+static const struct {
+    struct url_form_options o;
+    const char *in, *want;
+} options[] = {
+#define DROP .o.drop = {.names = sid_and_utm, .count = 2}
+    {DROP, .in = "http://h/p?b=2&sid=77&a=1", .want = "http://h/p?b=2&a=1"},
+    {DROP, .in = "http://h/p?b=2&sid", .want = "http://h/p?b=2"},
+    {DROP, .in = "http://h/p?utm_source=x&utm_=&utm=1&q=a=b",
+     .want = "http://h/p?utm=1&q=a=b"},
+    {DROP, .in = "http://h/p?sid&utm_a=1&sid=2", .want = "http://h/p"},
+    {DROP, .in = "http://h/sid?SID=1&asid=2&sidx=3",
+     .want = "http://h/sid?SID=1&asid=2&sidx=3"},
+    {DROP, .in = "http://h/p?&&b=2&sid=3&", .want = "http://h/p?&&b=2&"},
+#define EMPTY .o.drop.empty = true
+    {EMPTY,
+     .in = "http://h/p?a=&print&b=1&&c=", .want = "http://h/p?print&b=1"},
+    {EMPTY, .in = "http://h/p?&", .want = "http://h/p"},
+    {EMPTY, .in = "http://h/p?==", .want = "http://h/p?=="},
+/* https://url.spec.whatwg.org/#dom-urlsearchparams-sort */
+#define SORT .o.sort = true
+    {SORT, .in = "http://h/p?a=2&a=1&A", .want = "http://h/p?A&a=2&a=1"},
+    {SORT, .in = "http://h/p?ab=1&a=2&&a", .want = "http://h/p?&a=2&a&ab=1"},
+    {SORT, .in = "http://h/p?b&", .want = "http://h/p?&b"},
+#define TRACKING .o.drop.tracking = true
+    /* Each name of the list, a star as any end, case ignored. */
+    {TRACKING,
+     .in = "http://h/p?"
+           "_BRANCH_MATCH_ID&_ga&_gl&_hsenc&_hsmi&_OPENSTAT&"
+           "aspsessionidx1&cftoken&dclid&fb_action_ids&FB_ACTION_TYPES&"
+           "fbclid&gad_source&gbraid&gclid&GCLSRC&hsa_x1&hsctatracking&"
+           "igsh&igshid&JSESSIONID&li_fat_id&mc_cid&mc_eid&mkt_tok&"
+           "ML_SUBSCRIBER&ml_subscriber_hash&msclkid&mtm_x1&oly_anon_id&"
+           "OLY_ENC_ID&phpsessid&piwik_x1&pk_campaign&pk_kwd&PK_MEDIUM&"
+           "pk_source&rb_clickid&srsltid&ttclid&TWCLID&utm_x1&vero_conv&"
+           "vero_id&wbraid&WICKEDID&yclid&ysclid",
+     .want = "http://h/p"},
+    {TRACKING,
+     .in = "http://h/p?id&sid&ref&source&utm&gcl&gclid2&page&q&session&"
+           "token&cid&campaign",
+     .want =
+         "http://h/p?id&sid&ref&source&utm&gcl&gclid2&page&q&session&token&cid&"
+         "campaign"},
+    {TRACKING, .in = "http://h/a;jsessionid=1F/b", .want = "http://h/a/b"},
+    {TRACKING, .in = "http://h/a;v=1;JSESSIONID=2;w=3",
+     .want = "http://h/a;v=1;w=3"},
+    {TRACKING, .in = "http://h/;jsessionid=;jsessionid=2", .want = "http://h/"},
+    {TRACKING, .in = "http://h/a;xjsessionid=1;jsessionid",
+     .want = "http://h/a;xjsessionid=1;jsessionid"},
+};
+
+TEST_EACH(an_option_changes_what_it_names_alone, options)
+{
+    struct url_form *f = form_of(&options[_i].o);
+
+    gives(f, options[_i].in, options[_i].want);
+    url_form_free(f);
+}
+
+TEST(a_query_of_too_many_parameters_is_not_sorted)
+{
+    const struct url_form_options o = {.sort = true};
+    struct url_form *f = form_of(&o);
+
+    for (int n = URL_PARAMS_SORTED; n <= URL_PARAMS_SORTED + 1; n++) {
+        struct url u;
+        struct buf url;
+
+        buf_init(&url, 100000);
+        buf_add_str(&url, "http://h/?z=1");
+        for (int i = 1; i < n; i++)
+            buf_add_str(&url, "&a");
+        url_init(&u);
+        ck_assert_int_eq(url_canonical(&u, buf_bytes(&url), NULL, NULL),
+                         URL_OK);
+        url_form_apply(f, &u);
+        ck_assert_int_eq(bytes_ends_with(url_text(&u), "&z=1"),
+                         n == URL_PARAMS_SORTED);
+        ck_assert_uint_eq(url_text(&u).len, url.len);
+        url_fini(&u);
+        buf_fini(&url);
+    }
+    url_form_free(f);
+}
+
 TEST(dot_segments_that_a_session_hid_are_removed)
 {
     const struct url_form_options o = {.drop = {.tracking = true}};
