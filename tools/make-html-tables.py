@@ -8,6 +8,7 @@ attributes that the pass in crawler/html/*.c must recognise; a hash without
 collisions over them is searched for here, so that the lookup is one probe.
 """
 import html.entities
+import itertools
 import random
 import unicodedata
 
@@ -180,8 +181,22 @@ struct bytes html_word_text(enum html_word word)
 
 
 def entities():
+    """Names and texts in turn, a space behind each, a string for each first letter."""
     table = html.entities.html5
     names = sorted(table, key=lambda s: s.encode())
+    rows, size = [], 0
+    for letter, group in itertools.groupby(names, key=lambda s: s[0]):
+        line, lines, octets = '', [], 0
+        for n in group:
+            octets += len(n.encode()) + len(table[n].encode()) + 2
+            for word in (n, literal(table[n])[1:-1]):
+                if len(line) + len(word) + 1 > 73:
+                    lines.append(line)
+                    line = ''
+                line += word + ' '
+        assert octets < 4096, "more than ISO C grants a string"
+        size += octets
+        rows.append('\n'.join('    "%s"' % l for l in lines + [line]))
     with open('crawler/html/html_entities.c', 'w') as f:
         f.write("""/* SPDX-License-Identifier: MIT */
 /*
@@ -189,22 +204,53 @@ def entities():
  * section 13.5.
  *
  * Written by tools/make-html-tables.py, in the order of their octets, so that
- * the longest match is found by narrowing a range octet by octet.
+ * the longest match is found by narrowing a range octet by octet. They are
+ * packed into a string for each first letter, names and texts in turn with a
+ * space behind each (no text is a space), and unpacked at first use.
  */
 #include "crawler/html/html_entities.h"
 
-const struct html_entity html_entities[HTML_ENTITY_COUNT] = {
+#include <pthread.h>
+#include <string.h>
+
+static const char *const packed[] = {
     /* clang-format off */
-""")
-        line = ''
-        for n in names:
-            entry = '{"%s", %s},' % (n, literal(table[n]))
-            if len(line) + 1 + len(entry) > 76:
-                f.write('    %s\n' % line)
-                line = entry
-            else:
-                line = (line + ' ' + entry).strip()
-        f.write('    %s\n    /* clang-format on */\n};\n' % line)
+%s,
+    /* clang-format on */
+};
+
+static struct html_entity entities[HTML_ENTITY_COUNT];
+
+static void unpack(void)
+{
+    static char words[%d];
+    char *to = words;
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        char *at = to;
+
+        to = stpcpy(to, packed[i]);
+        while (at < to) {
+            const char **word =
+                n %% 2 == 0 ? &entities[n / 2].name : &entities[n / 2].text;
+
+            *word = at;
+            at = strchr(at, ' ');
+            *at++ = '\\0';
+            n++;
+        }
+    }
+}
+
+const struct html_entity *html_entities(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, unpack);
+    return entities;
+}
+""" % (',\n'.join(rows), size + 1))
     return len(names)
 
 
@@ -225,7 +271,8 @@ struct html_entity {
 };
 
 #define HTML_ENTITY_COUNT %d
-extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
+/* All of them, in the order of their octets. */
+const struct html_entity *html_entities(void);
 
 #endif
 """ % n)

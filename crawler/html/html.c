@@ -435,15 +435,15 @@ enum html_token html_next(struct html_reader *r)
 
 #define REPLACEMENT 0xfffd
 
-/* The first of html_entities[low, high) whose octet `at` is not below `c`;
+/* The first of all[low, high) whose octet `at` is not below `c`;
  * their octets before that are equal. */
-static size_t first_not_below(size_t low, size_t high, size_t at,
-                              unsigned char c)
+static size_t first_not_below(const struct html_entity *all, size_t low,
+                              size_t high, size_t at, unsigned char c)
 {
     while (low < high) {
         size_t mid = low + (high - low) / 2;
 
-        if ((unsigned char)html_entities[mid].name[at] < c)
+        if ((unsigned char)all[mid].name[at] < c)
             low = mid + 1;
         else
             high = mid;
@@ -473,7 +473,7 @@ static const struct html_entity *find_usual(struct bytes s, size_t *len)
 /* The longest name at the beginning of `s`, or NULL. */
 static const struct html_entity *find_entity(struct bytes s, size_t *len)
 {
-    const struct html_entity *found = NULL;
+    const struct html_entity *all = html_entities(), *found = NULL;
     size_t low = 0, high = HTML_ENTITY_COUNT;
 
     for (size_t i = 0; i < s.len; i++) {
@@ -481,12 +481,12 @@ static const struct html_entity *find_entity(struct bytes s, size_t *len)
 
         if (c == 0 || c > 'z')
             break;
-        low = first_not_below(low, high, i, c);
-        high = first_not_below(low, high, i, (unsigned char)(c + 1));
+        low = first_not_below(all, low, high, i, c);
+        high = first_not_below(all, low, high, i, (unsigned char)(c + 1));
         if (low == high)
             break;
-        if (html_entities[low].name[i + 1] == '\0') {
-            found = &html_entities[low];
+        if (all[low].name[i + 1] == '\0') {
+            found = &all[low];
             *len = i + 1;
         }
     }

@@ -12,6 +12,7 @@ struct html_entity {
 };
 
 #define HTML_ENTITY_COUNT 2231
-extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
+/* All of them, in the order of their octets. */
+const struct html_entity *html_entities(void);
 
 #endif
