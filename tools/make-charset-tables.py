@@ -5,15 +5,14 @@ usage: make-charset-tables.py ENCODING_JS ENCODING_INDEXES_JS
 
 The two files are lib/encoding.js and lib/encoding-indexes.js of the npm
 package text-encoding 0.7.0, which carries the labels and indexes of the
-Encoding Standard (https://encoding.spec.whatwg.org/). Single-octet encodings
-are written out. The large two-octet indexes are not: glibc's iconv has them,
-and what it has otherwise than the standard is written as a list of patches.
+Encoding Standard (https://encoding.spec.whatwg.org/). The indexes are not
+written out: glibc's iconv has them, and what it has otherwise than the
+standard is written as a list of patches.
 """
 import ctypes
 import json
 import re
 import sys
-import unicodedata
 
 # Labels that the standard gained since that package was made.
 NEWER = {
@@ -116,17 +115,15 @@ def patches(index, name, octets, count):
     return out
 
 
-def ident(name):
-    return name.lower().replace('-', '_')
-
-
-def unit(code_point):
-    """A character of a literal: as it is where an editor shows it as one."""
-    c = chr(code_point or 0)
-    if unicodedata.category(c)[0] in 'LNPS' and c not in '"\\' and \
-            unicodedata.bidirectional(c) not in ('R', 'AL', 'AN'):
-        return c
-    return '\\u%04x' % ord(c) if ord(c) >= 0xa0 else '\\%03o' % ord(c)
+def single_patches(index, name):
+    """Octets that iconv has otherwise; below 0xA0 one that it lacks is itself."""
+    ic = Iconv(name.encode())
+    out = []
+    for octet in range(0x80, 0x100):
+        got = ic.decode(bytes([octet])) or (octet if octet < 0xa0 else 0)
+        if got != (index[octet - 0x80] or 0):
+            out.append((octet, index[octet - 0x80] or 0))
+    return out
 
 
 def filled(words, begin, end, between):
@@ -153,22 +150,19 @@ def main():
 
 /* clang-format off */
 """)
-    single = [n for n in names if n.lower() not in KINDS]
-    for n in sorted(single, key=str.lower):
-        key = 'iso-8859-8' if n.lower() == 'iso-8859-8-i' else n.lower()
-        if n.lower() == 'iso-8859-8-i':
-            continue
-        f.write('static const uint16_t high_%s[128] =' % ident(key))
-        f.write(filled(map(unit, indexes[key]), '\n    u"', '"', '') + ';\n')
     order = sorted(names, key=str.lower)
     f.write('\nconst struct charset charsets[CHARSET_COUNT] = {\n')
     for n in order:
         kind = KINDS.get(n.lower(), 'SINGLE')
-        high = 'NULL'
+        known, differs = 'NULL', '{0, 0}'
         if kind == 'SINGLE':
-            high = 'high_' + ident('iso-8859-8' if n.lower() == 'iso-8859-8-i'
-                                   else n)
-        f.write('    {"%s", CHARSET_%s, %s},\n' % (n, kind, high))
+            key = 'iso-8859-8' if n == 'ISO-8859-8-I' else n.lower()
+            name = re.sub('windows-', 'CP', {'x-mac-cyrillic': 'MAC-UK'}.get(key, key.upper()),
+                          flags=re.I)
+            known = '"%s"' % name
+            pat = single_patches(indexes[key], name)
+            differs = ', '.join('{0x%x, 0x%x}' % p for p in pat) or differs
+        f.write('    {"%s", CHARSET_%s, %s, {%s}},\n' % (n, kind, known, differs))
     f.write('};\n\nconst struct charset *const charset_of_utf8 = &charsets[%d];\n'
             % order.index('UTF-8'))
     f.write('\nconst struct charset_label charset_labels[CHARSET_LABEL_COUNT] = {')

@@ -322,6 +322,7 @@ static void decode_iso_2022_jp(struct reader *r)
 
 static uint32_t next_of(const struct charset *c, struct reader *r)
 {
+    uint32_t u;
     octet o;
 
     switch (c->kind) {
@@ -347,7 +348,8 @@ static uint32_t next_of(const struct charset *c, struct reader *r)
         o = *r->at++;
         if (o < 0x80)
             return o;
-        return c->high[o - 0x80] != 0 ? c->high[o - 0x80] : BAD;
+        u = charset_high(c)[o - 0x80];
+        return u != 0 ? u : BAD;
     }
 }
 
@@ -449,8 +451,10 @@ static void add_pair(struct buf *out, uint32_t lead, uint32_t trail)
 
 static bool add_single(const struct charset *c, uint32_t u, struct buf *out)
 {
+    const uint16_t *high = charset_high(c);
+
     for (unsigned i = 0; i < 128; i++)
-        if (c->high[i] == u && u != 0) {
+        if (high[i] == u && u != 0) {
             buf_add_char(out, (char)(0x80 + i));
             return true;
         }

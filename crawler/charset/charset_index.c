@@ -11,6 +11,7 @@
 
 #include <iconv.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,16 +98,24 @@ static uint32_t ask_iconv(iconv_t cd, char *octets, size_t len)
     return sizeof got - room == sizeof *got ? got[0] : 0;
 }
 
-static void fill_from_iconv(enum charset_index id, uint32_t *code_points)
+/* (iconv_t)-1, which is logged: the system has no such encoding. */
+static iconv_t open_iconv(const char *name)
 {
     const uint16_t one = 1;
-    iconv_t cd = iconv_open(*(const char *)&one == 1 ? "UTF-32LE" : "UTF-32BE",
-                            shapes[id].iconv_name);
+    iconv_t cd =
+        iconv_open(*(const char *)&one == 1 ? "UTF-32LE" : "UTF-32BE", name);
 
-    if (cd == (iconv_t)-1) {
-        log_warn("iconv lacks an encoding", "name=%s", shapes[id].iconv_name);
+    if (cd == (iconv_t)-1)
+        log_warn("iconv lacks an encoding", "name=%s", name);
+    return cd;
+}
+
+static void fill_from_iconv(enum charset_index id, uint32_t *code_points)
+{
+    iconv_t cd = open_iconv(shapes[id].iconv_name);
+
+    if (cd == (iconv_t)-1)
         return;
-    }
     for (uint32_t p = 0; p < shapes[id].count; p++) {
         char octets[3];
         size_t len = octets_of(id, p, octets);
@@ -179,6 +188,49 @@ static void need(enum charset_index id)
                  fill_jis0212};
 
     pthread_once(&indexes[id].once, fills[id]);
+}
+
+/* ---- single octets ---- */
+
+/* In the standard an octet below 0xA0 that iconv lacks is itself. */
+static uint16_t *fill_single(const struct charset *c)
+{
+    iconv_t cd = open_iconv(c->iconv_name);
+    uint16_t *high = xcalloc(128, sizeof *high);
+
+    for (unsigned octet = 0x80; octet < 0x100; octet++) {
+        uint32_t code_point =
+            cd != (iconv_t)-1 ? ask_iconv(cd, (char[]){(char)octet}, 1) : 0;
+
+        high[octet - 0x80] = (uint16_t)(code_point != 0 ? code_point
+                                        : octet < 0xa0  ? octet
+                                                        : 0);
+    }
+    for (size_t i = 0; i < sizeof c->patches / sizeof *c->patches; i++)
+        if (c->patches[i].octet != 0)
+            high[c->patches[i].octet - 0x80] = c->patches[i].code_point;
+    if (cd != (iconv_t)-1)
+        iconv_close(cd);
+    return high;
+}
+
+const uint16_t *charset_high(const struct charset *c)
+{
+    static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+    static uint16_t *_Atomic singles[CHARSET_COUNT];
+    uint16_t *_Atomic *at = &singles[c - charsets];
+    uint16_t *high = atomic_load(at);
+
+    if (high == NULL) {
+        pthread_mutex_lock(&mtx);
+        high = atomic_load(at);
+        if (high == NULL) {
+            high = fill_single(c);
+            atomic_store(at, high);
+        }
+        pthread_mutex_unlock(&mtx);
+    }
+    return high;
 }
 
 /* ---- asking -------------------------------------------------------------- */

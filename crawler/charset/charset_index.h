@@ -1,8 +1,9 @@
 /*
- * charset_index.h - the two-octet indexes of the Encoding Standard.
+ * charset_index.h - the indexes of the Encoding Standard.
  *
  * An index is made at its first use from iconv's tables and our patches
- * (charset_tables.h), and stays in memory: some hundred kilobytes each. Where
+ * (charset_tables.h), and stays in memory: some hundred kilobytes each, or 256
+ * octets of a single-octet encoding. Where
  * the system's iconv lacks an encoding, its index is empty and a warning says
  * so. Any thread.
  */
@@ -20,6 +21,11 @@ enum charset_index {
     INDEX_JIS0212,
     INDEX_COUNT_
 };
+
+struct charset;
+
+/* The code points of the octets 0x80 to 0xFF in a CHARSET_SINGLE; 0: none. */
+const uint16_t *charset_high(const struct charset *c);
 
 /* The code point at `pointer`; 0: none. */
 uint32_t index_code_point(enum charset_index id, uint32_t pointer);

@@ -2,8 +2,8 @@
  * charset_tables.h - labels and indexes of the Encoding Standard, and struct
  * charset, for charset*.c.
  *
- * The two-octet indexes are read from iconv at first use and patched where
- * iconv differs from the standard.
+ * Code points are read from iconv at first use and patched where iconv differs
+ * from the standard.
  */
 #ifndef URLWEIR_CRAWLER_CHARSET_CHARSET_TABLES_H
 #define URLWEIR_CRAWLER_CHARSET_CHARSET_TABLES_H
@@ -30,7 +30,12 @@ enum charset_kind {
 struct charset {
     const char *name;
     enum charset_kind kind;
-    const uint16_t *high; /* CHARSET_SINGLE: code points of 0x80 to 0xFF */
+    const char *iconv_name; /* CHARSET_SINGLE: where its code points are */
+    /* The standard's code points where iconv's differ; an octet of 0 is none */
+    struct {
+        uint8_t octet;
+        uint16_t code_point;
+    } patches[2];
 };
 #define CHARSET_COUNT 40
 extern const struct charset charsets[CHARSET_COUNT];
