@@ -63,6 +63,7 @@ struct play {
     bool trouble;      /* something befell a machine or a process */
     bool staggered;    /* shards have not begun at one time */
     int64_t ahead_ms;  /* of the clock, by its jumps */
+    int64_t most_ms;   /* that it ever was ahead */
     int last_exit;     /* of a worker that ended by itself; -1: none */
     char dir_of[DIRS * 4][8]; /* of a worker, by its life */
 };
@@ -484,14 +485,17 @@ static void jump(struct play *p, int64_t ms)
     world_jump_clock(ms);
     p->act.faults.jump_ms = ms;
     p->ahead_ms += ms;
+    if (p->ahead_ms > p->most_ms)
+        p->most_ms = p->ahead_ms;
 }
 
 /* What is to come at its date waits for that, though the clock was set back
- * since; a person sees it wait, and sets the clock right. */
+ * since; a person sees it wait, and sets the clock right. What is so may be what
+ * it said before, as such a date may be of that time. */
 static void set_clock_right(struct play *p, int64_t since)
 {
-    if (p->ahead_ms < 0 && world->mono_ns > since + WAITED)
-        jump(p, -p->ahead_ms);
+    if (p->ahead_ms < p->most_ms && world->mono_ns > since + WAITED)
+        jump(p, p->most_ms - p->ahead_ms);
 }
 
 static void act(struct play *p)
