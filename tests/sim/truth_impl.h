@@ -140,8 +140,8 @@ bool truth_surely_in_scope(const struct truth *, const struct truth_crawl *,
 /* Was there an hour, since the crawl was made, in which the host could not be
  * asked, or not be trusted alone? The log does not have requests that nobody
  * received. */
-bool truth_had_outage(const struct truth_crawl *, const struct plan_origin *,
-                      bool of_tls);
+bool truth_had_outage(const struct truth *, const struct truth_crawl *,
+                      int origin, bool of_tls);
 const char *truth_url(const struct truth *, unsigned node);
 int truth_origin(const struct truth *, unsigned node);
 const char *truth_target(const struct truth *, unsigned node);

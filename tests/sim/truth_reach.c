@@ -156,8 +156,8 @@ bool truth_has_excuse(const struct truth *t, const struct truth_crawl *c,
     for (unsigned i = 0; i < t->plan->origin_count; i++)
         if (group || strcmp(t->plan->origins[i].name, o->name) == 0) {
             unreachable |= obeys && c->robots[i].ever_unreachable;
-            outage |= truth_had_outage(c, &t->plan->origins[i], false);
-            tls |= truth_had_outage(c, &t->plan->origins[i], true);
+            outage |= truth_had_outage(t, c, (int)i, false);
+            tls |= truth_had_outage(t, c, (int)i, true);
             origins++;
         }
     /* The URLs of a host that does not respond stay queued, unless it responds

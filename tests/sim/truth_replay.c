@@ -267,7 +267,7 @@ static void judge_age(struct truth *t, const struct truth_crawl *c,
 
     if (e->passed_ms > r->tried_ms + DAY_MS + MINUTE_MS &&
         e->jumped_ms == r->tried_jumped_ms &&
-        !truth_had_outage(c, &t->plan->origins[origin], false))
+        !truth_had_outage(t, c, origin, false))
         truth_say(t, "asked %s%s by a robots.txt that is %d hours old",
                   t->plan->origins[origin].prefix, e->target,
                   (int)((e->passed_ms - r->tried_ms) / (DAY_MS / 24)));

@@ -145,7 +145,7 @@ static bool was_unreachable(const struct truth *t, const struct truth_crawl *c,
     const struct truth_robots *b = &c->robots[origin];
 
     return b->ever_unreachable || b->redirected ||
-           truth_had_outage(c, &t->plan->origins[origin], false);
+           truth_had_outage(t, c, origin, false);
 }
 
 /* No more than one request is lost in each kill, and none is saved. */

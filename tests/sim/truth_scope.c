@@ -167,16 +167,24 @@ bool truth_surely_in_scope(const struct truth *t, const struct truth_crawl *c,
             is_in_place(t, c, person_value(s, SET_SCOPE), true, node));
 }
 
-bool truth_had_outage(const struct truth_crawl *c, const struct plan_origin *o,
-                      bool of_tls)
+/* A name that one of its origins has lost, all of them have. */
+bool truth_had_outage(const struct truth *t, const struct truth_crawl *c,
+                      int origin, bool of_tls)
 {
+    const struct plan_origin *o = &t->plan->origins[origin], *k;
     int64_t end_ms =
         c->run->began_at_ms + (c->run->ended_ms - c->run->began_ms);
 
-    for (unsigned i = 0; i < o->outage_count; i++)
-        if ((!of_tls || o->outages[i].fate == SIM_BAD_TLS) &&
-            o->outages[i].from_ms <= end_ms &&
-            o->outages[i].to_ms >= c->made_at_ms)
-            return true;
+    for (k = t->plan->origins; k < t->plan->origins + t->plan->origin_count;
+         k++)
+        for (unsigned i = 0; i < k->outage_count; i++) {
+            const struct plan_outage *w = &k->outages[i];
+            bool counts = k == o ? !of_tls || w->fate == SIM_BAD_TLS
+                                 : !of_tls && w->fate == SIM_NO_NAME &&
+                                       strcmp(k->name, o->name) == 0;
+
+            if (counts && w->from_ms <= end_ms && w->to_ms >= c->made_at_ms)
+                return true;
+        }
     return false;
 }
