@@ -455,7 +455,9 @@ struct engine_ops {
     /* Rows with first <= id <= last, in order of id, up to stats.urls. */
     enum status (*each_url)(struct engine *e, uint64_t first, uint64_t last,
                             url_row_visit visit, void *ctx);
-    /* Rows of depth 0: seeds, and what they were redirected to. */
+    /* Rows of depth 0: seeds, and what they were redirected to. Then seeds that
+     * were dropped, as with --sitemap only; their rows have just URL and kind,
+     * and no id. */
     enum status (*each_seed)(struct engine *e, url_row_visit visit, void *ctx);
     /* The number of a queue, from 1 to stats.queues; 0: no such queue. */
     uint32_t (*find_queue)(struct engine *e, struct bytes crawl,

@@ -543,14 +543,15 @@ struct reopening {
     const struct crawl_settings *s;
 };
 
-/* A sitemap that was given beside seeds opens nothing. One that stood in for a
- * seed (--sitemap only) opens its host, but no directory: the seed does, when it
- * comes back. */
+/* A sitemap that was given beside seeds opens nothing. One that stands in for a
+ * seed (--sitemap only) opens its host, but no directory: the seed does, which
+ * is among the drops until it comes back. Of these only seeds are places. */
 static bool is_place(const struct reopening *r, const struct url_row *row)
 {
+    if (row->id == 0)
+        return row->kind == LINK_SEED;
     return row->kind != LINK_SITEMAP ||
-           (row->depth == 0 &&
-            (r->s->sitemap == SITEMAPS_ONLY || r->s->scope != SCOPE_PREFIX));
+           (row->depth == 0 && r->s->scope != SCOPE_PREFIX);
 }
 
 /* Seeds, and the targets of their redirects, open the scope again; only seeds

@@ -69,7 +69,24 @@ static bool is_repeat(struct frontier *f, const struct kept_drop *k)
            (f->o.listings >> k->kind & 1) == 0 && kept_lately(f, k);
 }
 
-/* Keeps a drop, if a setting can lift its reason and there is room. */
+/* Was it given, as a seed is? Such a one opens its place, dropped or not. */
+static bool is_root(const struct kept_drop *k)
+{
+    return k->id == 0 && k->via == 0 && k->depth == 0;
+}
+
+/* Blocks up to that of the last one are read to find them (each_seed). */
+static void note_dropped_root(struct frontier *f)
+{
+    uint64_t block = drop_log_last(f->drop_log) + 1;
+    uint64_t last = frontier_store_counter(f->store, "last_dropped_root");
+
+    if (block > last)
+        frontier_store_add(f->store, "last_dropped_root", block - last);
+}
+
+/* Keeps a drop, if a setting can lift its reason and there is room. There is
+ * room for seeds: they are few, and a resumed crawl needs them. */
 static enum status frontier_keep_drop(struct frontier *f,
                                       const struct kept_drop *k)
 {
@@ -78,7 +95,7 @@ static enum status frontier_keep_drop(struct frontier *f,
     if (!frontier_may_return((enum outcome_reason)k->reason) ||
         f->drop_log == NULL)
         return STATUS_OK;
-    if (drop_log_bytes(f->drop_log) >= f->o.keep_dropped) {
+    if (drop_log_bytes(f->drop_log) >= f->o.keep_dropped && !is_root(k)) {
         if (frontier_store_counter(f->store, "drops_lost") == 0)
             log_warn("no room for more drops: URLs dropped from now on cannot "
                      "come back when a setting is widened",
@@ -89,6 +106,8 @@ static enum status frontier_keep_drop(struct frontier *f,
     }
     if (is_repeat(f, k))
         return STATUS_OK;
+    if (is_root(k))
+        note_dropped_root(f);
     st = drop_log_add(f->drop_log, k);
     return st == STATUS_OK && k->reason == REASON_DEPTH ? rejudge_depths(f)
                                                         : st;

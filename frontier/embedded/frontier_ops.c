@@ -160,9 +160,32 @@ static enum status each_url(struct engine *e, uint64_t first, uint64_t last,
     return frontier_store_each(frontier_store_of(e), first, last, visit, ctx);
 }
 
+/* Those among the drops have no row. */
+static enum status each_dropped_seed(struct frontier *f, url_row_visit visit,
+                                     void *ctx)
+{
+    uint64_t last = frontier_store_counter(f->store, "last_dropped_root");
+    struct drop_block b = {.number = 0};
+    enum status st = last > 0 ? drop_log_flush(f->drop_log) : STATUS_OK;
+
+    while (st == STATUS_OK && b.number < last) {
+        st = drop_log_next(f->drop_log, b.number, ENGINE_MAY_RETURN, &b);
+        for (size_t i = 0; st == STATUS_OK && i < b.count; i++) {
+            const struct kept_drop *k = &b.at[i];
+
+            if (k->id == 0 && k->via == 0 && k->depth == 0)
+                visit(ctx, &(struct url_row){.url = k->text, .kind = k->kind});
+        }
+    }
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 static enum status each_seed(struct engine *e, url_row_visit visit, void *ctx)
 {
-    return frontier_store_each_root(frontier_store_of(e), visit, ctx);
+    enum status st = frontier_store_each_root(frontier_store_of(e), visit, ctx);
+
+    return st == STATUS_OK ? each_dropped_seed((struct frontier *)e, visit, ctx)
+                           : st;
 }
 
 static uint32_t find_queue(struct engine *e, struct bytes crawl,

@@ -8,6 +8,7 @@
 #include "base/file/file.h"
 #include "base/mem.h"
 #include "frontier/embedded/frontier.h"
+#include "job/seed_sink.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 #include "tests/unit/unit.h"
@@ -152,4 +153,36 @@ TEST(a_changed_file_of_rules_is_another_form)
     write_rules(path, "/a/ /c/\n");
     reopen();
     ck_assert(rechecks());
+}
+
+static bool has_in_scope(const char *url)
+{
+    bool in;
+    struct url u;
+
+    url_init(&u);
+    ck_assert_int_eq(url_parse(&u, bytes_of_str(url), NULL, NULL), URL_OK);
+    in = scope_check(c.scope, &u, 1).in;
+    url_fini(&u);
+    return in;
+}
+
+/* Not even if there is no room for drops. The sitemap at the top of the host
+ * stands in for the seed. */
+TEST_LOOP(a_seed_that_is_not_fetched_opens_its_directory_again, 0, 2)
+{
+    set("sitemap", "only");
+    set("scope", "prefix");
+    set("keep-dropped", _i == 0 ? "1M" : "0");
+    option_list_add(&s.seeds, bytes_of_str("https://a.example/d1/p.html"));
+    reopen();
+    ck_ok(seed_sink_all(e, &c, &s));
+    ck_ok(settings_note_first(e, &s, c.form));
+    ck_ok(e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL));
+    ck_assert(has_in_scope("https://a.example/d1/q.html"));
+    ck_assert(!has_in_scope("https://a.example/d2/q.html"));
+    reopen();
+    ck_ok(crawl_setup_reopen(e, &c, &s));
+    ck_assert(has_in_scope("https://a.example/d1/q.html"));
+    ck_assert(!has_in_scope("https://a.example/d2/q.html"));
 }
