@@ -58,18 +58,14 @@ static int most_hops(const struct truth *t, unsigned node, int depth)
     return most;
 }
 
-/* With --refresh a page is not read anew for kinds of links that are followed
- * only now, as it will be anyway; nor is one that may not be asked for. */
+/* Are kinds of links followed now that its last response was not read for? */
 static bool lacks_kinds(const struct truth *t, const struct truth_crawl *c,
                         unsigned node)
 {
-    const struct person_settings *now = &c->run->settings;
     const struct truth_node *n = &c->nodes[node];
 
-    return (!person_says(now, SET_REFRESH, "off") ||
-            c->robots[truth_origin(t, node)].ever_unreachable) &&
-           (truth_kinds(now) & ~truth_kinds(&t->acts[n->last_act].settings)) !=
-               0;
+    return (truth_kinds(&c->run->settings) &
+            ~truth_kinds(&t->acts[n->last_act].settings)) != 0;
 }
 
 static bool may_read_list(const struct truth *, const struct truth_crawl *,
@@ -89,15 +85,19 @@ static bool hides_its_body(const struct truth *t, unsigned node,
            t->plan->pages[node].validators == VALIDATORS_STUCK;
 }
 
-/* What a kill took with a response comes with the next one, unless the page may
- * not be asked for any more. */
-static bool is_lost_for_good(const struct truth *t, const struct truth_crawl *c,
-                             unsigned node)
+/* What a kill took with a response comes with the next one, as do the links of
+ * kinds that are followed only now, unless the page may not be asked for any
+ * more. With --refresh it is not read anew for these kinds, as it will be
+ * anyway. */
+static bool lacks_links(const struct truth *t, const struct truth_crawl *c,
+                        unsigned node)
 {
     const struct truth_node *n = &c->nodes[node];
+    bool kinds = lacks_kinds(t, c, node);
+    bool lost = truth_may_be_lost(&t->acts[n->last_act], n->last_whole);
 
-    return truth_may_be_lost(&t->acts[n->last_act], n->last_whole) &&
-           truth_has_excuse(t, c, node);
+    return (kinds && !person_says(&c->run->settings, SET_REFRESH, "off")) ||
+           ((kinds || lost) && truth_has_excuse(t, c, node));
 }
 
 /* Are the links of `node` surely known, as they stand at its last response? */
@@ -110,8 +110,7 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                  person_says(set, SET_NEAR_DUP, "skip");
 
     if (n->last_whole == NULL || n->last != n->last_whole ||
-        node >= PLAN_PAGES || lacks_kinds(t, c, node) ||
-        is_lost_for_good(t, c, node))
+        node >= PLAN_PAGES || lacks_links(t, c, node))
         return false;
     (void)truth_node_of(t, n->last, s);
     if (s->state == NULL)
