@@ -5,7 +5,7 @@
  *
  * usage: bench_dates [-n URLS] [-h HOSTS] [-m MEMORY]   2,000,000; 1,000; 512M
  *
- * The engine without sockets, in simulated time: each page is fetched once and
+ * The frontier without sockets, in simulated time: each page is fetched once and
  * has its date then, the process starts again, and a quarter of them are
  * fetched at their dates. Their digests are in no order.
  */
@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "crawler/html/link_values.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 
 #define BATCH 256
 #define EVERY INT64_C(86400000) /* ms between two fetches of a page */
@@ -29,7 +29,7 @@ struct dates {
     uint64_t urls, hosts, memory;
     char dir[64];
     struct frontier_options o;
-    struct engine *e;
+    struct frontier *e;
     int64_t now;
     uint64_t worked; /* URLs put and fetched */
 };
@@ -47,19 +47,18 @@ static void turn(struct dates *d, uint64_t urls)
     uint64_t before = d->worked / CHECKPOINT;
     enum status st;
 
-    check(d->e->ops->turn(d->e, false, d->now, d->now / NS_PER_MS, NULL),
-          "turn");
+    check(frontier_turn(d->e, false, d->now, d->now / NS_PER_MS, NULL), "turn");
     d->worked += urls;
     if (d->worked / CHECKPOINT == before)
         return;
-    st = d->e->ops->checkpoint(d->e, d->now, d->now / NS_PER_MS);
+    st = frontier_checkpoint(d->e, d->now, d->now / NS_PER_MS);
     check(st == STATUS_AGAIN ? STATUS_OK : st, "checkpoint");
 }
 
 static void put(struct dates *d)
 {
     static char urls[BATCH][64], keys[BATCH][32];
-    struct engine_item items[BATCH];
+    struct url_item items[BATCH];
 
     for (uint64_t i = 0; i < d->urls; i += BATCH) {
         size_t n = d->urls - i < BATCH ? (size_t)(d->urls - i) : BATCH;
@@ -71,17 +70,15 @@ static void put(struct dates *d)
                      id % d->hosts);
             snprintf(urls[k], sizeof urls[k],
                      "http://%s/a/path/of/a/page-%" PRIu64, keys[k], id);
-            items[k] = (struct engine_item){.seed = true,
-                                            .kind = LINK_SEED,
-                                            .key = bytes_of_str(keys[k]),
-                                            .url = bytes_of_str(urls[k])};
+            items[k] = (struct url_item){.seed = true,
+                                         .kind = LINK_SEED,
+                                         .key = bytes_of_str(keys[k]),
+                                         .url = bytes_of_str(urls[k])};
             items[k].digest =
-                digest_url(d->e->ops->digest_key(d->e), d->o.crawl,
+                digest_url(frontier_get_digest_key(d->e), d->o.crawl,
                            items[k].key, items[k].url);
         }
-        check(d->e->ops->put(d->e, d->o.crawl, 0, items, n, d->now / NS_PER_MS,
-                             NULL),
-              "put");
+        check(frontier_put(d->e, 0, items, n, d->now / NS_PER_MS, NULL), "put");
         d->now += (int64_t)n * NS_PER_MS / 10;
         turn(d, n);
     }
@@ -94,9 +91,9 @@ static uint64_t mixed(uint64_t id, uint64_t what)
     return (id ^ id >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-static void ack(struct dates *d, const struct engine_lease *l)
+static void ack(struct dates *d, const struct url_lease *l)
 {
-    struct engine_done done = {
+    struct url_done done = {
         .id = l->id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = d->now / NS_PER_MS,
@@ -107,32 +104,31 @@ static void ack(struct dates *d, const struct engine_lease *l)
         .host = {.ended = d->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
-    check(d->e->ops->ack(d->e, &done, 1, d->now, d->now / NS_PER_MS), "ack");
+    check(frontier_ack(d->e, &done, 1, d->now, d->now / NS_PER_MS), "ack");
 }
 
 /* Fetches `n` pages that are due, now or later; returns us of CPU for each. */
 static double fetch(struct dates *d, uint64_t n)
 {
-    struct engine_lease l;
+    struct url_lease l;
     int64_t begin = clock_cpu();
     uint64_t done = 0;
 
     while (done < n) {
         size_t got = 0;
 
-        check(d->e->ops->lease(d->e, 1, d->now, d->now / NS_PER_MS, &l, &got),
+        check(frontier_lease(d->e, 1, d->now, d->now / NS_PER_MS, &l, &got),
               "lease");
         if (got > 0) {
             ack(d, &l);
             d->now += NS_PER_MS;
             done++;
         } else {
-            d->now = d->e->ops->next_due(d->e, d->now, NULL);
+            d->now = frontier_next_due(d->e, d->now, NULL);
         }
         turn(d, got);
     }
-    check(d->e->ops->turn(d->e, true, d->now, d->now / NS_PER_MS, NULL),
-          "turn");
+    check(frontier_turn(d->e, true, d->now, d->now / NS_PER_MS, NULL), "turn");
     return (double)(clock_cpu() - begin) / 1e3 / (double)n;
 }
 
@@ -161,10 +157,10 @@ static void run(struct dates *d)
     check(frontier_create(&d->e, d->dir, &d->o, 1), "create");
     put(d);
     first = fetch(d, d->urls);
-    check(d->e->ops->checkpoint_now(d->e, "stopped", true, d->now,
-                                    d->now / NS_PER_MS),
+    check(frontier_checkpoint_now(d->e, "stopped", true, d->now,
+                                  d->now / NS_PER_MS),
           "checkpoint");
-    d->e->ops->close(d->e);
+    frontier_close(d->e);
     begin = clock_cpu();
     check(frontier_open(&d->e, d->dir, &d->o, d->now, d->now / NS_PER_MS),
           "open");
@@ -176,7 +172,7 @@ static void run(struct dates *d)
     printf(", %.1f us a fetch at its date; memory %.0f MB at most, disk %.0f "
            "MB\n",
            again, megabytes_of_memory(), megabytes_on_disk(d));
-    d->e->ops->close(d->e);
+    frontier_close(d->e);
 }
 
 int main(int argc, char **argv)

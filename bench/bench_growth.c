@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bench_growth.c - what a link costs as a crawl grows, through the whole
- * engine.
+ * frontier.
  *
- * A crawl without sockets: the embedded engine leases, and what a fetcher would
+ * A crawl without sockets: the frontier of a crawl leases, and what a fetcher would
  * bring back is computed. 60 links a page, 10 % of them new; of the others half
  * are popular (id = n u^4) and half among the latest 200,000. Hosts follow a
  * power law (host = hosts u^3); a URL has 66 octets. 100 pages are acknowledged
@@ -37,8 +37,8 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/crawl/frontier_impl.h"
+#include "frontier/crawl/frontier_open.h"
 #include "job/settings/settings.h"
 
 #define BATCH      100
@@ -68,14 +68,14 @@ struct growth {
     uint64_t hosts;
     struct frontier_options o;
     char dir[256];
-    struct engine *e;
+    struct frontier *e;
     struct tally now, before;
     int64_t *commits;
     uint32_t commit_count;
     int64_t next_checkpoint;
-    struct engine_lease leases[BATCH];
-    struct engine_done done[BATCH];
-    struct engine_item items[BATCH * LINKS];
+    struct url_lease leases[BATCH];
+    struct url_done done[BATCH];
+    struct url_item items[BATCH * LINKS];
     char keys[BATCH * LINKS][32], urls[BATCH * LINKS][TEXT_MOST];
 };
 
@@ -114,7 +114,7 @@ static double unit_of(uint64_t x)
 
 /* ---- the web ---- */
 
-/* `digits` hexadecimal digits; snprintf would cost more than the engine. */
+/* `digits` hexadecimal digits; snprintf would cost more than the frontier. */
 static char *put_hex(char *to, uint64_t n, int digits)
 {
     for (int i = digits - 1; i >= 0; i--, n >>= 4)
@@ -133,7 +133,7 @@ static char *put_text(char *to, const char *text, size_t n)
 /* URL number `n`, which gets the id `n`. */
 static void make_item(struct growth *g, size_t at, uint64_t n)
 {
-    struct engine_item *item = &g->items[at];
+    struct url_item *item = &g->items[at];
     double u = unit_of(mix(n * 0x10001));
     uint64_t host = (uint64_t)((double)g->hosts * u * u * u);
     char *key = g->keys[at], *url = g->urls[at], *end;
@@ -151,7 +151,7 @@ static void make_item(struct growth *g, size_t at, uint64_t n)
     end = put_hex(end + len, n, 8);
     end = PUT(end, ".html");
     item->url = bytes_of(url, (size_t)(end - url));
-    item->digest = digest_url(g->e->ops->digest_key(g->e), g->o.crawl,
+    item->digest = digest_url(frontier_get_digest_key(g->e), g->o.crawl,
                               item->key, item->url);
     item->depth = 3;
     item->kind = 1;
@@ -179,7 +179,7 @@ static void make_pages(struct growth *g, size_t n)
 
         for (size_t k = 0; k < LINKS; k++)
             make_item(g, i * LINKS + k, next_link(g));
-        g->done[i] = (struct engine_done){
+        g->done[i] = (struct url_done){
             .id = id,
             .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
             .row = {.at_ms = WALL + g->c->now / NS_PER_MS,
@@ -215,12 +215,12 @@ static void end_turn(struct growth *g)
     int64_t began = clock_mono();
     uint64_t durable = 0;
 
-    must(g->e->ops->turn(g->e, false, g->c->now, wall(g), &durable));
+    must(frontier_turn(g->e, false, g->c->now, wall(g), &durable));
     if (durable > 0)
         g->commits[g->commit_count++ % COMMITS] = clock_mono() - began;
     if (g->c->now < g->next_checkpoint)
         return;
-    if (g->e->ops->checkpoint(g->e, g->c->now, wall(g)) == STATUS_OK)
+    if (frontier_checkpoint(g->e, g->c->now, wall(g)) == STATUS_OK)
         g->next_checkpoint = g->c->now + CHECKPOINT;
 }
 
@@ -228,17 +228,17 @@ static void turn(struct growth *g)
 {
     size_t n = 0;
 
-    must(g->e->ops->lease(g->e, BATCH, g->c->now, wall(g), g->leases, &n));
+    must(frontier_lease(g->e, BATCH, g->c->now, wall(g), g->leases, &n));
     if (n == 0 && g->c->pages > IN_FLIGHT) {
-        struct engine_stats s;
+        struct frontier_counts s;
 
-        g->e->ops->stats(g->e, &s);
+        frontier_get_counts(g->e, &s);
         if (s.queued == s.leased)
             must(STATUS_NOT_FOUND); /* the web has no more pages */
     }
     make_pages(g, n);
     if (n > 0)
-        must(g->e->ops->ack(g->e, g->done, n, g->c->now, wall(g)));
+        must(frontier_ack(g->e, g->done, n, g->c->now, wall(g)));
     g->c->pages += n;
     g->c->now += (int64_t)(n > 0 ? n : 1) * PAGE_NS;
     end_turn(g);
@@ -251,10 +251,10 @@ static void put_seeds(struct growth *g)
         g->items[i].seed = true;
         g->items[i].depth = 0;
     }
-    must(g->e->ops->put(g->e, g->o.crawl, 0, g->items, 1000, wall(g), NULL));
+    must(frontier_put(g->e, 0, g->items, 1000, wall(g), NULL));
     for (size_t i = 0; i < 1000; i++)
         g->items[i].seed = false;
-    must(g->e->ops->turn(g->e, true, g->c->now, wall(g), NULL));
+    must(frontier_turn(g->e, true, g->c->now, wall(g), NULL));
 }
 
 /* ---- the table ---- */
@@ -378,13 +378,13 @@ static void crawl_to(struct growth *g, uint64_t urls)
 static void open_again(struct growth *g, const char *when)
 {
     int64_t began = clock_mono(), cpu = clock_cpu();
-    struct engine_stats s;
+    struct frontier_counts s;
 
     must(frontier_open(&g->e, g->dir, &g->o, g->c->now, wall(g)));
     printf("# restart after %s: %.2f s, CPU %.2f s\n", when,
            (double)(clock_mono() - began) / 1e9,
            (double)(clock_cpu() - cpu) / 1e9);
-    g->e->ops->stats(g->e, &s);
+    frontier_get_counts(g->e, &s);
     if (s.urls > g->c->made) {
         fprintf(stderr, "bench_growth: %" PRIu64 " URLs of %" PRIu64 "\n",
                 s.urls, g->c->made);
@@ -430,7 +430,7 @@ static bool run(struct growth *g, uint64_t urls)
             break;
     }
     open_again(g, "the last kill");
-    g->e->ops->close(g->e);
+    frontier_close(g->e);
     return true;
 }
 
@@ -476,7 +476,7 @@ int main(int argc, char **argv)
         .commit_least = 32,
         .store = {.use_filter = true,
                   .fpr = 0.001,
-                  .memory = memory_plan(memory << 20, true).engine},
+                  .memory = memory_plan(memory << 20, true).frontier},
         .commit_interval = 200 * NS_PER_MS,
     };
     printf("# --memory %" PRIu64 "M, %" PRIu64 " hosts\n", memory, g.hosts);

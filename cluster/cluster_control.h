@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/kafka/kafka.h"
 #include "cluster/permits.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 #define SHARD_WORKER_SIZE 256 /* "HOST:DIR", and a zero byte */
 

@@ -2,7 +2,7 @@
 /*
  * shard.c - one shard of a crawl on many machines.
  *
- *     turn     URLs of NAME.urls ──► engine ──► URLs of others ──► outbox
+ *     turn     URLs of NAME.urls ──► frontier ──► URLs of others ──► outbox
  *     commit   rows (shard_rows.h), outbox, report ──► one Kafka transaction
  *
  * Between shards a URL is sent as often as it is found, but for those that this
@@ -57,9 +57,8 @@ struct shard {
     struct shard_rows *rows;
     struct kafka_reader *inbox;
     struct cluster_control *all;
-    struct engine *engine;
-    const struct engine_ops *own; /* of the engine, */
-    struct engine_ops ops;        /* and with ours in between */
+    struct frontier *frontier;
+    struct frontier_around around; /* what the frontier asks */
 
     /* the transaction that is open */
     struct outgoing *outgoing;
@@ -84,14 +83,9 @@ struct shard {
     struct buf why;
 };
 
-static struct shard *shard_of(struct engine *e)
-{
-    return e->around;
-}
-
 /* ---- to others ---- */
 
-static bool was_sent(struct shard *s, const struct engine_item *item)
+static bool was_sent(struct shard *s, const struct url_item *item)
 {
     uint64_t digest =
         XXH3_64bits_withSeed(item->url.at, item->url.len,
@@ -105,7 +99,7 @@ static bool was_sent(struct shard *s, const struct engine_item *item)
     return was && item->hint == NULL && s->o.settings->order != ORDER_BEST;
 }
 
-static void send_item(void *ctx, const struct engine_item *item, uint64_t via)
+static void send_item(void *ctx, const struct url_item *item, uint64_t via)
 {
     struct shard *s = ctx;
     const struct shard_message m = {
@@ -193,10 +187,10 @@ static enum status send_report(struct shard *s)
 /* What the shard has fetched, is fetching, and could fetch. */
 static void count_need(struct shard *s)
 {
-    struct engine_stats e;
+    struct frontier_counts e;
     uint64_t waits;
 
-    s->own->stats(s->engine, &e);
+    frontier_get_own_counts(s->frontier, &e);
     waits = e.leased + e.withheld + e.given_up + e.blocked;
     s->need.used[PERMIT_PAGES] = e.pages + e.leased;
     s->need.used[PERMIT_BYTES] = e.bytes;
@@ -209,7 +203,7 @@ static enum status send_claim(struct shard *s)
     struct buf key, value;
     enum status st;
 
-    if (s->permits == NULL || s->engine == NULL)
+    if (s->permits == NULL || s->frontier == NULL)
         return STATUS_OK;
     count_need(s);
     if (!permits_want(s->permits, &s->need))
@@ -246,8 +240,8 @@ static enum status send_all(void *ctx)
 struct intake {
     struct shard *s;
     struct candidate_rules rules;
-    struct engine_item items[BATCH];
-    struct engine_drop drops[BATCH];
+    struct url_item items[BATCH];
+    struct url_drop drops[BATCH];
     struct url_hint hints[BATCH];
     struct link_label labels[BATCH];
     size_t items_n, drops_n;
@@ -258,12 +252,11 @@ struct intake {
 static enum status put_intake(struct intake *k, int64_t now, int64_t wall_ms)
 {
     uint64_t ids[BATCH];
-    struct engine *e = k->s->engine;
-    enum status st =
-        k->items_n + k->drops_n > 0
-            ? k->s->own->external_discover(e, k->items, k->items_n, k->drops,
-                                           k->drops_n, now, wall_ms, ids)
-            : STATUS_OK;
+    struct frontier *e = k->s->frontier;
+    enum status st = k->items_n + k->drops_n > 0
+                         ? external_discover(e, k->items, k->items_n, k->drops,
+                                             k->drops_n, now, wall_ms, ids)
+                         : STATUS_OK;
 
     for (size_t i = 0; i < k->texts_n; i++)
         free(k->texts[i]);
@@ -291,11 +284,11 @@ static void add_link(struct intake *k, const struct url *u,
 {
     size_t n = k->texts_n;
     char *text = keep_texts(u, m), *labels = text + url_text(u).len;
-    struct engine_item item = {.depth = m->depth,
-                               .hops = m->hops,
-                               .kind = m->kind,
-                               .hint = m->has_hint ? &k->hints[n] : NULL,
-                               .label = m->has_label ? &k->labels[n] : NULL};
+    struct url_item item = {.depth = m->depth,
+                            .hops = m->hops,
+                            .kind = m->kind,
+                            .hint = m->has_hint ? &k->hints[n] : NULL,
+                            .label = m->has_label ? &k->labels[n] : NULL};
     enum outcome_reason no;
     struct bytes host = url_host(u);
 
@@ -313,22 +306,22 @@ static void add_link(struct intake *k, const struct url *u,
         return;
     }
     k->drops[k->drops_n++] =
-        (struct engine_drop){.reason = no,
-                             .host = bytes_of(text + (host.at - url_text(u).at),
-                                              host.len),
-                             .url = bytes_of(text, url_text(u).len),
-                             .whole = true,
-                             .kind = m->kind,
-                             .hops = m->hops,
-                             .depth = m->depth,
-                             .label = item.label};
+        (struct url_drop){.reason = no,
+                          .host = bytes_of(text + (host.at - url_text(u).at),
+                                           host.len),
+                          .url = bytes_of(text, url_text(u).len),
+                          .whole = true,
+                          .kind = m->kind,
+                          .hops = m->hops,
+                          .depth = m->depth,
+                          .label = item.label};
 }
 
 static enum status take_seed(struct shard *s, struct bytes text)
 {
     struct seed seed = {.text = text};
     enum status st =
-        seed_sink_more(s->engine, s->o.setup, s->o.settings, &seed, 1);
+        seed_sink_more(s->frontier, s->o.setup, s->o.settings, &seed, 1);
 
     if (seed.why != NULL)
         log_warn("a seed cannot be used", "url=\"%.*s\" why=\"%s\"",
@@ -369,7 +362,7 @@ static enum status take_in(struct shard *s, int64_t now, int64_t wall_ms,
 
     k->s = s;
     k->rules = s->o.setup->fetch.rules;
-    k->rules.digest_key = s->own->digest_key(s->engine);
+    k->rules.digest_key = frontier_get_digest_key(s->frontier);
     for (*n = 0; st == STATUS_OK && *n < TAKEN_MOST; ++*n) {
         enum status got = kafka_reader_next(s->inbox, 0, &m, &s->why);
 
@@ -397,9 +390,9 @@ static enum status take_in(struct shard *s, int64_t now, int64_t wall_ms,
 
 static void count(struct shard *s, size_t taken)
 {
-    struct engine_stats e;
+    struct frontier_counts e;
 
-    s->own->stats(s->engine, &e);
+    frontier_get_own_counts(s->frontier, &e);
     s->report.known = true;
     s->report.idle =
         taken == 0 && kafka_reader_is_at_end(s->inbox) && !e.rejudging &&
@@ -426,8 +419,7 @@ static enum status say_what_is_new(struct shard *s, int64_t now,
     if (!idle && !permits_want(s->permits, &s->need))
         return STATUS_OK;
     s->place_changed |= idle;
-    return s->own->external_discover(s->engine, NULL, 0, NULL, 0, now, wall_ms,
-                                     NULL);
+    return external_discover(s->frontier, NULL, 0, NULL, 0, now, wall_ms, NULL);
 }
 
 /* What others sent and every later restore has as rows can go. */
@@ -457,7 +449,7 @@ static void look_at_all(struct shard *s, int64_t now)
 
 static void note_need(struct shard *s, int64_t now)
 {
-    int64_t due = s->own->next_due(s->engine, now, NULL);
+    int64_t due = frontier_own_due(s->frontier, now, NULL);
 
     /* INT64_MAX: maybe a queue is drained without requests, by leasing. */
     s->soon = due <= now + SOON || due == INT64_MAX;
@@ -467,15 +459,14 @@ static void note_need(struct shard *s, int64_t now)
     s->need.unused = now - s->needed_at > SOON;
 }
 
-static enum status shard_turn(struct engine *e, bool force, int64_t now,
-                              int64_t wall_ms, uint64_t *durable)
+static enum status before_turn(void *ctx, int64_t now, int64_t wall_ms)
 {
-    struct shard *s = shard_of(e);
+    struct shard *s = ctx;
     enum status st = STATUS_OK;
     size_t taken = 0;
 
     if (s->taking) /* a seed is being put */
-        return STATUS_OK;
+        return STATUS_AGAIN;
     s->taking = true;
     st = take_in(s, now, wall_ms, &taken);
     s->taking = false;
@@ -484,9 +475,7 @@ static enum status shard_turn(struct engine *e, bool force, int64_t now,
     look_at_all(s, now);
     trim_urls(s, now);
     note_need(s, now);
-    if (st == STATUS_OK)
-        st = say_what_is_new(s, now, wall_ms);
-    return st == STATUS_OK ? s->own->turn(e, force, now, wall_ms, durable) : st;
+    return st == STATUS_OK ? say_what_is_new(s, now, wall_ms) : st;
 }
 
 /* A process that was stopped for a while may have lost its shard. */
@@ -509,46 +498,36 @@ static uint64_t room(struct shard *s)
                : 0;
 }
 
-static enum status shard_lease(struct engine *e, size_t most, int64_t now,
-                               int64_t wall_ms, struct engine_lease *out,
-                               size_t *n)
+static size_t may_lease(void *ctx, size_t most)
 {
-    struct shard *s = shard_of(e);
-    uint64_t left = room(s);
+    struct shard *s = ctx;
+    uint64_t left = is_owned(s) ? room(s) : 0;
 
-    *n = 0;
-    if (!is_owned(s) || left == 0)
-        return STATUS_OK;
-    return s->own->lease(e, most < left ? most : (size_t)left, now, wall_ms,
-                         out, n);
+    return most < left ? most : (size_t)left;
 }
 
 /* What is due may not be leased yet: the frontier thread does not turn in
  * vain. */
-static int64_t shard_next_due(struct engine *e, int64_t now, struct bytes *why)
+static int64_t later_due(void *ctx, int64_t due, int64_t now)
 {
-    struct shard *s = shard_of(e);
-    int64_t due = s->own->next_due(e, now, why);
+    struct shard *s = ctx;
 
     return due < now + REST && (!is_owned(s) || room(s) == 0) ? now + REST
                                                               : due;
 }
 
-static void shard_set_limits(struct engine *e, uint64_t limit_pages,
-                             const struct budgets *budgets)
+static void limits_set(void *ctx)
 {
-    struct shard *s = shard_of(e);
+    struct shard *s = ctx;
 
     s->may_be_limited = true;
-    s->own->set_limits(e, limit_pages, budgets);
 }
 
-static void shard_stats(struct engine *e, struct engine_stats *out)
+static void change_counts(void *ctx, struct frontier_counts *out)
 {
-    struct shard *s = shard_of(e);
+    struct shard *s = ctx;
     enum permit_kind which;
 
-    s->own->stats(e, out);
     if (permits_are_spent(s->permits,
                           &which)) /* its limit keeps what is left */
         out->withheld = out->queued - out->given_up;
@@ -556,18 +535,18 @@ static void shard_stats(struct engine *e, struct engine_stats *out)
         out->rejudging |= !s->over;
 }
 
-void shard_attach(struct shard *s, struct engine *e)
+void shard_attach(struct shard *s, struct frontier *f)
 {
-    s->engine = e;
-    s->own = e->ops;
-    s->ops = *e->ops;
-    s->ops.turn = shard_turn;
-    s->ops.lease = shard_lease;
-    s->ops.stats = shard_stats;
-    s->ops.next_due = shard_next_due;
-    s->ops.set_limits = shard_set_limits;
-    e->around = s;
-    e->ops = &s->ops;
+    s->frontier = f;
+    s->around = (struct frontier_around){
+        .ctx = s,
+        .before_turn = before_turn,
+        .may_lease = may_lease,
+        .due = later_due,
+        .limits_set = limits_set,
+        .counts = change_counts,
+    };
+    frontier_set_around(f, &s->around);
 }
 
 void shard_fit(struct shard *s, struct frontier_options *o)

@@ -11,7 +11,7 @@
  * (shard_rows.h), the URLs it found for others, what it has done. How far
  * NAME.urls was read is one of the rows.
  *
- * The engine stays as it is; a shard replaces some of its operations: a turn
+ * The frontier stays as it is; a shard replaces some of its operations: a turn
  * also takes in URLs from others, and the crawl is not finished before all
  * shards are idle and no URL is on its way (sent and received in sum are
  * equal, in a log that has each transaction's counts in order).
@@ -47,7 +47,7 @@ struct shard_options {
 MUST_CHECK enum status shard_open(struct shard **out,
                                   const struct shard_options *o,
                                   struct buf *why);
-void shard_close(struct shard *s); /* after the engine; NULL is fine */
+void shard_close(struct shard *s); /* after the frontier; NULL is fine */
 
 /* Brings the crawl in `dir` up to what Kafka has. *there: there is a crawl to
  * open; otherwise it has to be created. STATUS_EXISTS: `dir` has another
@@ -58,8 +58,8 @@ MUST_CHECK enum status shard_restore(struct shard *s, const char *dir,
 bool shard_is_paused(const struct shard *s);
 /* Sets what the frontier needs to know of the shard, before it is opened. */
 void shard_fit(struct shard *s, struct frontier_options *o);
-/* Stands between the crawl and its engine from now on. */
-void shard_attach(struct shard *s, struct engine *e);
+/* Stands between the crawl and its frontier from now on. */
+void shard_attach(struct shard *s, struct frontier *e);
 
 /* Visits the URLs that were sent to a shard and are not among its rows, of which
  * `note` is that of shard_rows_copy. What `visit` returns other than STATUS_OK

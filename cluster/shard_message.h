@@ -8,7 +8,7 @@
 #define URLWEIR_CLUSTER_SHARD_MESSAGE_H
 
 #include "base/buf.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 struct shard_message {
     bool seed; /* given by a person */

@@ -5,7 +5,7 @@
  *      fetchers ── reports ──► frontier thread ── assignments ──► fetchers
  *                                 │  ack, release, lease
  *                                 ▼
- *   resolver ◄── hosts, places ── engine ──► store (one transaction a turn)
+ *   resolver ◄── hosts, places ── frontier ──► store (one transaction a turn)
  *
  * The frontier thread waits only for reports: giving an assignment never
  * blocks, since no fetcher gets more than `concurrency`. So a full report queue
@@ -127,7 +127,7 @@ static void hand_on(struct crawl *c, unsigned from)
 static void got_stuck(struct crawl *c, unsigned i, uint64_t id, uint64_t steps)
 {
     struct in_hand_slot *slot = in_hand_slot(c->in_hand, i);
-    struct bytes url = c->engine->ops->leased_url(c->engine, id);
+    struct bytes url = frontier_leased_url(c->frontier, id);
     int64_t waited = watchdog_waited(c->watchdog, i);
     char since[CLOCK_ISO_SIZE];
 
@@ -235,17 +235,17 @@ static size_t report_room(const struct crawl_options *o)
            o->threads;
 }
 
-enum status crawl_start(struct crawl **out, struct engine *engine,
+enum status crawl_start(struct crawl **out, struct frontier *frontier,
                         const struct crawl_options *o)
 {
     struct crawl *c = xcalloc(1, sizeof *c);
     enum status st = STATUS_OK;
 
-    c->engine = engine;
+    c->frontier = frontier;
     c->o = *o;
     c->paused = o->paused;
     if (o->archive != NULL)
-        c->hop_path = hop_path_new(engine);
+        c->hop_path = hop_path_new(frontier);
     c->in_force = o->concurrency;
     c->reports = queue_new(report_room(o), REPORT_OCTETS_WAIT);
     if (o->resolve != NULL)

@@ -2,7 +2,7 @@
  * crawl.h - starts and stops fetchers; the outer loop of a crawl.
  *
  * crawl_start makes the fetcher threads and the frontier thread, which alone
- * touches the engine until crawl_free. Everything else here may be called from
+ * touches the frontier until crawl_free. Everything else here may be called from
  * any thread; none of it waits for the network.
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_H
@@ -16,14 +16,14 @@
 #include "crawler/address/resolver.h"
 #include "crawler/archive/archive.h"
 #include "crawler/fetch/fetch_set.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/outcome.h"
 #include "frontier/stats.h"
 
 /* ---- lets other threads run work on the frontier thread ---- */
 
 /*
- * The frontier thread alone touches engine and store. Other threads that need
+ * The frontier thread alone touches frontier and store. Other threads that need
  * them (to add seeds, block a host, lease a URL to another program, or read the
  * queues) post a task. The frontier thread calls `run` between two turns of the
  * crawl's loop, and then `done`; `run` must be short, as all fetchers wait for
@@ -35,8 +35,8 @@ struct crawl;
 
 struct crawl_task {
     /* Called on the frontier thread. Its status concerns the task alone, unless
-     * the engine broke. */
-    enum status (*run)(struct crawl_task *t, struct engine *e, int64_t now,
+     * the frontier broke. */
+    enum status (*run)(struct crawl_task *t, struct frontier *e, int64_t now,
                        int64_t wall_ms);
     /* `run` changes the store, and `done` waits for the commit. Set by the
      * poster or by `run`. */
@@ -78,14 +78,14 @@ struct crawl_options {
     uint32_t conns_per_host; /* over all fetchers; 0: 1 */
     size_t concurrency;      /* most URLs in flight; with `auto`, ever */
     bool auto_concurrency;   /* as memory allows now, connection_limits.h */
-    uint64_t limit_pages;    /* 0: no limit; the engine enforces it too */
+    uint64_t limit_pages;    /* 0: no limit; the frontier enforces it too */
     uint64_t quota;          /* octets received, whole crawl; 0: no limit */
     int64_t time_limit;      /* ns of this run; 0: no limit */
     int64_t give_up;    /* ns: stop if everything left waits longer; 0: never */
     uint64_t min_disk;  /* octets to leave free; 0: not watched */
     int64_t checkpoint; /* ns between checkpoints; 0: only at the end */
     bool stay;          /* keep running when nothing is left */
-    bool until_idle;    /* do not wait for dates (engine_stats.dated) */
+    bool until_idle;    /* do not wait for dates (frontier_counts.dated) */
     bool paused;        /* starts paused, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: not --queue-key ip */
@@ -145,15 +145,15 @@ struct crawl_standstill {
 /* The state of a crawl for progress, status and monitors; at most 200 ms old,
  * except `frontier`. */
 struct crawl_stats {
-    struct engine_stats engine;
-    struct engine_memory memory;             /* held by the engine a second ago
+    struct frontier_counts counts;
+    struct frontier_memory memory; /* held by the frontier a second ago
                                                 at most */
-    uint64_t active;                         /* transfers in flight */
-    uint64_t requests;                       /* of this run */
-    uint64_t wire_bytes;                     /* received in this run */
-    uint64_t transfers_most;                 /* as many may be in flight now */
-    uint64_t connections;                    /* opened in this run */
-    uint64_t connections_open;               /* now, idle ones included */
+    uint64_t active;               /* transfers in flight */
+    uint64_t requests;             /* of this run */
+    uint64_t wire_bytes;           /* received in this run */
+    uint64_t transfers_most;       /* as many may be in flight now */
+    uint64_t connections;          /* opened in this run */
+    uint64_t connections_open;     /* now, idle ones included */
     uint64_t handshakes, handshakes_resumed; /* with TLS, in this run */
     uint64_t stuck;                          /* fetchers that hang */
     uint64_t bodies;                         /* octets of bodies in memory */
@@ -165,8 +165,9 @@ struct crawl_stats {
     bool paused;
 };
 
-/* `engine` belongs to the frontier thread until crawl_free. */
-MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
+/* `frontier` belongs to the frontier thread until crawl_free. */
+MUST_CHECK enum status crawl_start(struct crawl **out,
+                                   struct frontier *frontier,
                                    const struct crawl_options *o);
 /* The first call stops leasing and finishes transfers in flight; a second call
  * aborts them. The crawl can be resumed after either. Not async-signal-safe. */
@@ -193,9 +194,9 @@ void crawl_get_stats(struct crawl *c, struct crawl_stats *out);
  * its last checkpoint. */
 bool crawl_wait(struct crawl *c, int64_t timeout_ns,
                 struct crawl_result *result);
-/* Call it after crawl_wait returned true. The engine belongs to the caller
+/* Call it after crawl_wait returned true. The frontier belongs to the caller
  * again. If fetchers hang, their threads still run: then nothing is freed, and
- * the caller must free neither the engine nor anything else that it gave to the
+ * the caller must free neither the frontier nor anything else that it gave to the
  * crawl, and must end the process soon. NULL is fine. */
 void crawl_free(struct crawl *c);
 

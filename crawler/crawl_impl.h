@@ -19,12 +19,12 @@
 #include "crawler/hop_path.h"
 #include "crawler/transfer/in_hand.h"
 #include "crawler/turn_pace.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 #define CRAWL_BATCH 256 /* reports per batch: one seen check for all */
 
 struct crawl {
-    struct engine *engine;
+    struct frontier *frontier;
     struct crawl_options o;
     struct fetcher **fetchers;
     struct crawl_balance *balance;
@@ -49,12 +49,12 @@ struct crawl {
 
     /* frontier thread */
     int64_t started, published, disk_checked, checkpointed;
-    int64_t engine_at;              /* when its stats were taken; 0: not yet */
-    struct engine_memory memory;    /* then */
-    uint64_t engine_queued;         /* URLs that were queued then */
-    struct frontier_stats frontier; /* as of then */
-    struct engine_stats counted;    /* for the rates, as of `rated_at` */
-    int64_t rated_at;               /* 0: not yet */
+    int64_t frontier_at;           /* when its stats were taken; 0: not yet */
+    struct frontier_memory memory; /* then */
+    uint64_t frontier_queued;      /* URLs that were queued then */
+    struct frontier_stats frontier_stats; /* as of then */
+    struct frontier_counts counted;       /* for the rates, as of `rated_at` */
+    int64_t rated_at;                     /* 0: not yet */
     double pages_rate, bytes_rate;
     struct crawl_standstill standstill;
     int64_t asked_why_at; /* when ask_why ran last; 0: not yet */
@@ -71,7 +71,7 @@ struct crawl {
     int64_t watched_time;      /* the same check by the watchdog's clock */
     int64_t got_on;            /* by that clock: last progress, or a hang */
     struct hop_path *hop_path; /* NULL: answers are not recorded */
-    struct engine_lease *leases;
+    struct url_lease *leases;
 };
 
 /* Durably counts a try of each URL that an earlier process had in hand, and
@@ -82,7 +82,7 @@ MUST_CHECK enum status crawl_blame_left(struct crawl *c);
 
 /* The thread; ctx: struct crawl. */
 void *crawl_frontier_thread(void *crawl);
-/* Publishes the stats if they are old or `force` is set. The engine's are taken
+/* Publishes the stats if they are old or `force` is set. The frontier's are taken
  * once a second, and also when the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
 /* Hands the URL to a fetcher, with the robots.txt of its host that is stored if
@@ -98,7 +98,7 @@ void crawl_heard_of(struct crawl *c, const struct report *r);
 void crawl_note_waits(struct crawl *c, int64_t now);
 
 /* Keeps the answer for crawl_recent. */
-void crawl_remember(struct crawl *c, const struct engine_done *d);
+void crawl_remember(struct crawl *c, const struct url_done *d);
 /* Sets the outcome of the nth remembered answer (from 0) if it is still
  * kept. */
 void crawl_set_outcome(struct crawl *c, uint64_t nth, struct outcome o);

@@ -18,7 +18,7 @@
  * _total. tests/cli/counters.sh compares all places that show a counter.
  */
 
-#define ENGINE(x)   offsetof(struct crawl_stats, engine.x)
+#define COUNTS(x)   offsetof(struct crawl_stats, counts.x)
 #define FRONTIER(x) offsetof(struct crawl_stats, frontier.x)
 #define FETCH(x)    offsetof(struct crawl_stats, x)
 
@@ -26,81 +26,81 @@
 const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"pages", "pages", "URLs",
      "URLs that count for --limit: fetched, and 4xx and 5xx after all tries",
-     COUNTER_CRAWL, false, "pages_total", NULL, NULL, ENGINE(pages)},
+     COUNTER_CRAWL, false, "pages_total", NULL, NULL, COUNTS(pages)},
     {"sitemaps", "sitemaps", "URLs",
      "sitemaps with a response that would count as a page's: fetched, and 4xx "
      "and 5xx after all tries",
-     COUNTER_CRAWL, true, "sitemaps_total", NULL, NULL, ENGINE(sitemaps)},
+     COUNTER_CRAWL, true, "sitemaps_total", NULL, NULL, COUNTS(sitemaps)},
     {"fetched", "fetched", "URLs", "URLs whose response was read: pages, sitemaps, assets",
      COUNTER_CRAWL, false, "urls_done_total", "status", "fetched",
-     ENGINE(fetched)},
+     COUNTS(fetched)},
     {"checked", "of them only checked", "URLs",
      "fetched URLs that were only asked for, to see whether they are there "
      "(--check, --check-external)",
-     COUNTER_CRAWL, true, "checked_total", NULL, NULL, ENGINE(checked)},
+     COUNTER_CRAWL, true, "checked_total", NULL, NULL, COUNTS(checked)},
     {"redirects", "redirects", "URLs", "URLs that redirect",
      COUNTER_CRAWL, false, "urls_done_total", "status", "redirect",
-     ENGINE(redirects)},
+     COUNTS(redirects)},
     {"failed", "failed", "URLs", "URLs that failed after all tries",
      COUNTER_CRAWL, false, "urls_done_total", "status", "failed",
-     ENGINE(failed)},
+     COUNTS(failed)},
     {"http_errors", "of them 4xx and 5xx", "URLs",
      "failed URLs that had a response: 4xx and 5xx after all tries",
      COUNTER_CRAWL, true, "http_errors_total", NULL, NULL,
-     ENGINE(http_errors)},
+     COUNTS(http_errors)},
     {"denied", "denied", "URLs", "URLs that robots.txt denies",
      COUNTER_CRAWL, false, "urls_done_total", "status", "denied",
-     ENGINE(denied)},
+     COUNTS(denied)},
     {"skipped", "skipped", "URLs", "URLs that a rule or a person excluded",
      COUNTER_CRAWL, false, "urls_done_total", "status", "skipped",
-     ENGINE(skipped)},
+     COUNTS(skipped)},
     {"retries", "retries", "tries", "tries that were not the last",
      COUNTER_CRAWL, false, "retries_total", NULL, NULL, FRONTIER(retries)},
     {"urls", "URLs admitted", "URLs", "URLs admitted",
-     COUNTER_CRAWL, false, "urls_admitted_total", NULL, NULL, ENGINE(urls)},
+     COUNTER_CRAWL, false, "urls_admitted_total", NULL, NULL, COUNTS(urls)},
     {"queued", "queued", "URLs", "URLs not done, leased ones included",
-     COUNTER_STATE, false, "queued_urls", NULL, NULL, ENGINE(queued)},
+     COUNTER_STATE, false, "queued_urls", NULL, NULL, COUNTS(queued)},
     {"over_budget", "over a budget", "URLs",
      "queued URLs that wait until a limit or budget of their host or registrable "
      "domain is raised", COUNTER_STATE, true, "over_budget_urls", NULL, NULL,
-     ENGINE(withheld)},
+     COUNTS(withheld)},
     {"leased", NULL, "URLs", "URLs leased to fetchers and other programs",
-     COUNTER_LIVE, false, "leased_urls", NULL, NULL, ENGINE(leased)},
+     COUNTER_LIVE, false, "leased_urls", NULL, NULL, COUNTS(leased)},
     {"dated", "URLs with a date", "URLs",
      "done URLs that are fetched again at a date (--refresh)",
-     COUNTER_STATE, false, "dated_urls", NULL, NULL, ENGINE(dated)},
+     COUNTER_STATE, false, "dated_urls", NULL, NULL, COUNTS(dated)},
     {"overdue", NULL, "URLs",
      "of these, not fetched a minute after their date; after a start, of those "
      "counted so far", COUNTER_LIVE, false, "overdue_urls", NULL, NULL,
-     ENGINE(overdue)},
+     COUNTS(overdue)},
     {"overdue_seconds", NULL, "seconds",
      "since the date of the oldest of these, to the minute", COUNTER_LIVE,
-     false, "oldest_overdue_seconds", NULL, NULL, ENGINE(overdue_for)},
+     false, "oldest_overdue_seconds", NULL, NULL, COUNTS(overdue_for)},
     {"rated", "whose changes are known", "URLs",
      "URLs with a date of which fetches have told how often they change",
-     COUNTER_STATE, true, "rated_urls", NULL, NULL, ENGINE(rated)},
+     COUNTER_STATE, true, "rated_urls", NULL, NULL, COUNTS(rated)},
     {"fresh", "of them up to date", "URLs",
      "of these, as many as are up to date at a moment, estimated from how "
      "often they change and are fetched", COUNTER_STATE, true, "fresh_urls",
-     NULL, NULL, ENGINE(fresh)},
+     NULL, NULL, COUNTS(fresh)},
     {"refreshed", "refreshed", "fetches",
      "final outcomes of URLs that were fetched again",
-     COUNTER_CRAWL, true, "refreshed_total", NULL, NULL, ENGINE(refreshed)},
+     COUNTER_CRAWL, true, "refreshed_total", NULL, NULL, COUNTS(refreshed)},
     {"changed", "changed", "fetches",
      "of these, with another body, status or target than the last one",
      COUNTER_CRAWL, true, "refreshed_changed_total", NULL, NULL,
-     ENGINE(changed)},
+     COUNTS(changed)},
     {"gone", "gone", "URLs",
      "URLs not asked again: 404 or 410 three times in a row", COUNTER_CRAWL,
-     true, "gone_total", NULL, NULL, ENGINE(gone)},
+     true, "gone_total", NULL, NULL, COUNTS(gone)},
     {"history_removed", "old fetches removed", "fetches",
      "old fetches of pages, tries included, that --keep-history removed",
      COUNTER_CRAWL, true, "history_removed_total", NULL, NULL,
-     ENGINE(history_removed)},
+     COUNTS(history_removed)},
     {"hosts", "hosts", "hosts", "hosts known (queue keys, with --queue-key)",
-     COUNTER_STATE, false, "hosts", NULL, NULL, ENGINE(queues)},
+     COUNTER_STATE, false, "hosts", NULL, NULL, COUNTS(queues)},
     {"hosts_active", "hosts active", "hosts", "hosts with URLs that are not done",
-     COUNTER_STATE, false, "active_hosts", NULL, NULL, ENGINE(queues_active)},
+     COUNTER_STATE, false, "active_hosts", NULL, NULL, COUNTS(queues_active)},
     {"hosts_ready", NULL, "hosts",
      "hosts that could be asked now; of more than 20,000 hosts, this and the "
      "next two are counted 20,000 a second and shown when all have been",
@@ -117,32 +117,32 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"given", "URLs given", "URLs",
      "new or blocked URLs that no response revealed: seeds, guessed sitemaps, "
      "URLs put by other programs",
-     COUNTER_CRAWL, false, "given_urls_total", NULL, NULL, ENGINE(given)},
+     COUNTER_CRAWL, false, "given_urls_total", NULL, NULL, COUNTS(given)},
     {"returned", "links let in later", "links",
      "links that were dropped, and let in when a setting was widened",
      COUNTER_CRAWL, true, "returned_links_total", NULL, NULL,
-     ENGINE(returned)},
+     COUNTS(returned)},
     {"links", "links found", "links",
      "links that responses revealed, repeats included: those of pages, "
      "sitemaps, feeds and robots.txt, and where redirects lead",
-     COUNTER_CRAWL, false, "links_total", NULL, NULL, ENGINE(links)},
+     COUNTER_CRAWL, false, "links_total", NULL, NULL, COUNTS(links)},
     {"duplicates", "duplicates", "links",
      "links to URLs seen before, on the same page or in the crawl",
      COUNTER_CRAWL, false, "duplicate_links_total", NULL, NULL,
-     ENGINE(duplicates)},
+     COUNTS(duplicates)},
     {"dropped", "dropped links", "links", "links dropped before admission",
      COUNTER_CRAWL, false, "dropped_links_total", "reason", NULL,
-     ENGINE(dropped)},
+     COUNTS(dropped)},
     {"drops_kept", NULL, "drops",
      "dropped links, URLs that ended without being read, and pages with links "
      "of kinds that are not followed, as far as a setting may let them in",
-     COUNTER_STATE, false, "kept_drops", NULL, NULL, ENGINE(drops_kept)},
+     COUNTER_STATE, false, "kept_drops", NULL, NULL, COUNTS(drops_kept)},
     {"drops_lost", "drops without room", "drops",
      "drops of that kind that found no room (--keep-dropped)", COUNTER_CRAWL,
-     true, "lost_drops_total", NULL, NULL, ENGINE(drops_lost)},
+     true, "lost_drops_total", NULL, NULL, COUNTS(drops_lost)},
     {"bytes", "bytes received", "octets",
      "octets of the responses to URLs, heads included",
-     COUNTER_CRAWL, false, "response_bytes_total", NULL, NULL, ENGINE(bytes)},
+     COUNTER_CRAWL, false, "response_bytes_total", NULL, NULL, COUNTS(bytes)},
     {"same_content", "same body as before", "URLs",
      "fetched pages whose body had been seen before",
      COUNTER_CRAWL, false, "same_content_total", NULL, NULL,
@@ -190,10 +190,10 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_CRAWL, true, "digest_collisions_total", NULL, NULL,
      FRONTIER(digest_collisions)},
     {"seeds", "seeds", "URLs", "seeds given, each counted once",
-     COUNTER_STATE, false, "seeds", NULL, NULL, ENGINE(seeds)},
+     COUNTER_STATE, false, "seeds", NULL, NULL, COUNTS(seeds)},
     {"seeds_failed", "seeds failed", "URLs",
      "seeds that could not be fetched",
-     COUNTER_STATE, false, "failed_seeds", NULL, NULL, ENGINE(seeds_failed)},
+     COUNTER_STATE, false, "failed_seeds", NULL, NULL, COUNTS(seeds_failed)},
     {"requests", NULL, "requests",
      "requests sent, each try and each robots.txt; the metric counts them when "
      "they end",
@@ -222,7 +222,7 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      "fetchers that are stuck on a URL; see docs/operating.md",
      COUNTER_LIVE, false, "stuck_fetchers", NULL, NULL, FETCH(stuck)},
     {"memory_bytes", NULL, "octets",
-     "memory that the engine holds: the next five",
+     "memory that the frontier holds: the next five",
      COUNTER_LIVE, false, "memory_bytes", NULL, NULL, FETCH(memory.all)},
     {"memory_filter", NULL, "octets", "memory of the filter",
      COUNTER_LIVE, false, "memory_filter_bytes", NULL, NULL,
@@ -294,10 +294,10 @@ void crawl_stats_of_store(const struct frontier_store *store,
 {
     uint32_t queues = frontier_store_queue_count(store);
 
-    engine_stats_of_store(store, &out->engine);
+    frontier_counts_of_store(store, &out->counts);
     frontier_stats_of_store(store, &out->frontier);
     for (uint32_t q = 1; q <= queues; q++)
-        out->engine.queues_active += frontier_store_pending(store, q) > 0;
+        out->counts.queues_active += frontier_store_pending(store, q) > 0;
 }
 
 /* ---- the state of a crawl, for progress and monitors ---- */
@@ -320,9 +320,9 @@ static void keep_text(char *to, size_t size, struct bytes s)
     to[n] = '\0';
 }
 
-void crawl_remember(struct crawl *c, const struct engine_done *d)
+void crawl_remember(struct crawl *c, const struct url_done *d)
 {
-    struct bytes url = c->engine->ops->leased_url(c->engine, d->id);
+    struct bytes url = frontier_leased_url(c->frontier, d->id);
     struct crawl_answer *a;
 
     pthread_mutex_lock(&c->mtx);
@@ -357,22 +357,22 @@ size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
 
 /* ---- the stats ---- */
 
-/* Takes the engine's stats again if they are a second old, when the last URL is
+/* Takes the frontier's stats again if they are a second old, when the last URL is
  * done, and at the end, when no fetcher is left. */
-static void update_engine(struct crawl *c, int64_t now, uint64_t queued)
+static void update_frontier(struct crawl *c, int64_t now, uint64_t queued)
 {
-    bool last_done = queued == 0 && c->engine_queued > 0;
+    bool last_done = queued == 0 && c->frontier_queued > 0;
 
-    if (c->engine_at != 0 && c->gone < c->o.threads && !last_done &&
-        now - c->engine_at < ENGINE_INTERVAL)
+    if (c->frontier_at != 0 && c->gone < c->o.threads && !last_done &&
+        now - c->frontier_at < ENGINE_INTERVAL)
         return;
-    c->engine->ops->get_stats(c->engine, now, &c->frontier);
-    c->memory = c->engine->ops->memory(c->engine); /* SQLite adds up its own */
-    c->engine_at = now;
-    c->engine_queued = queued;
+    frontier_get_stats(c->frontier, now, &c->frontier_stats);
+    c->memory = frontier_get_memory(c->frontier); /* SQLite adds up its own */
+    c->frontier_at = now;
+    c->frontier_queued = queued;
 }
 
-static void update_rates(struct crawl *c, const struct engine_stats *s,
+static void update_rates(struct crawl *c, const struct frontier_counts *s,
                          int64_t now)
 {
     int64_t ms = (now - c->rated_at) / NS_PER_MS;
@@ -380,8 +380,8 @@ static void update_rates(struct crawl *c, const struct engine_stats *s,
     if (c->rated_at != 0 && now - c->rated_at < ENGINE_INTERVAL)
         return;
     if (c->rated_at != 0) {
-        rate_follow(&c->pages_rate, engine_stats_fetches(&c->counted),
-                    engine_stats_fetches(s), ms);
+        rate_follow(&c->pages_rate, frontier_counts_fetches(&c->counted),
+                    frontier_counts_fetches(s), ms);
         rate_follow(&c->bytes_rate, c->counted.bytes, s->bytes, ms);
     }
     c->counted = *s;
@@ -389,13 +389,12 @@ static void update_rates(struct crawl *c, const struct engine_stats *s,
 }
 
 /* True: the host is among the first in that order, and *w is filled in. */
-static bool find_why(struct crawl *c, enum engine_host_order by,
+static bool find_why(struct crawl *c, enum host_order by,
                      struct crawl_standstill *w, int64_t now)
 {
-    struct engine_host_row rows[HOSTS_MOST];
+    struct host_report rows[HOSTS_MOST];
     bool all;
-    size_t n =
-        c->engine->ops->hosts(c->engine, by, HOSTS_MOST, now, rows, &all);
+    size_t n = frontier_hosts(c->frontier, by, HOSTS_MOST, now, rows, &all);
 
     for (size_t i = 0; i < n; i++)
         if (bytes_is(rows[i].host, w->host)) {
@@ -406,7 +405,7 @@ static bool find_why(struct crawl *c, enum engine_host_order by,
     return false;
 }
 
-/* Finds out why the host that the crawl waits for is not asked. The engine
+/* Finds out why the host that the crawl waits for is not asked. The frontier
  * searches all hosts, so this runs at most once a second. */
 static void ask_why(struct crawl *c, struct crawl_standstill *w, int64_t now)
 {
@@ -417,11 +416,11 @@ static void ask_why(struct crawl *c, struct crawl_standstill *w, int64_t now)
         return;
     }
     c->asked_why_at = now;
-    if (!find_why(c, ENGINE_HOSTS_BLOCKED, w, now))
-        (void)find_why(c, ENGINE_HOSTS_BIGGEST, w, now);
+    if (!find_why(c, HOSTS_BLOCKED, w, now))
+        (void)find_why(c, HOSTS_BIGGEST, w, now);
 }
 
-static void update_standstill(struct crawl *c, const struct engine_stats *s,
+static void update_standstill(struct crawl *c, const struct frontier_counts *s,
                               int64_t now)
 {
     struct crawl_standstill w = {.why = ""};
@@ -431,7 +430,7 @@ static void update_standstill(struct crawl *c, const struct engine_stats *s,
     if (c->end != CRAWL_RUNNING)
         return; /* what it waited for last is worth knowing */
     if (c->out == 0 && s->queued > 0 && !atomic_load(&c->paused))
-        due = c->engine->ops->next_due(c->engine, now, &host);
+        due = frontier_next_due(c->frontier, now, &host);
     if (due != INT64_MAX && due - now >= NS_PER_S && host.len > 0) {
         keep_text(w.host, sizeof w.host, host);
         w.ns = due - now;
@@ -499,13 +498,13 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     if (!force && now - c->published < STATS_INTERVAL)
         return;
     c->published = now;
-    c->engine->ops->stats(c->engine, &s.engine);
-    update_engine(c, now, s.engine.queued);
+    frontier_get_counts(c->frontier, &s.counts);
+    update_frontier(c, now, s.counts.queued);
     s.memory = c->memory;
     divide_memory(c, &s, count_fetchers(c, &s));
-    s.frontier = c->frontier;
-    update_rates(c, &s.engine, now);
-    update_standstill(c, &s.engine, now);
+    s.frontier = c->frontier_stats;
+    update_rates(c, &s.counts, now);
+    update_standstill(c, &s.counts, now);
     s.pages_rate = c->pages_rate;
     s.bytes_rate = c->bytes_rate;
     s.standstill = c->standstill;

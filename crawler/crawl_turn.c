@@ -2,7 +2,7 @@
 /*
  * crawl_turn.c - the frontier thread: one turn after the other, to its end.
  *
- * A turn takes reports, runs posted tasks, lets the engine commit, leases, and
+ * A turn takes reports, runs posted tasks, lets the frontier commit, leases, and
  * checks whether to stop.
  */
 #include <stdio.h>
@@ -30,18 +30,18 @@ enum status crawl_blame_left(struct crawl *c)
 
     in_hand_read(c->o.dir, left, IN_HAND_SLOTS_MOST, &n);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        st = c->engine->ops->blame(c->engine, left[i].id,
-                                   left[i].stuck ? BLAME_STUCK : BLAME_DIED,
-                                   clock_mono(), clock_wall_ms());
+        st = frontier_blame(c->frontier, left[i].id,
+                            left[i].stuck ? BLAME_STUCK : BLAME_DIED,
+                            clock_mono(), clock_wall_ms());
     if (st == STATUS_OK && n > 0)
-        st = c->engine->ops->turn(c->engine, true, clock_mono(),
-                                  clock_wall_ms(), NULL);
+        st = frontier_turn(c->frontier, true, clock_mono(), clock_wall_ms(),
+                           NULL);
     if (st == STATUS_OK)
         c->in_hand = in_hand_open(c->o.dir, c->o.threads);
     return st;
 }
 
-/* ---- passes the fetchers' reports to the engine ---- */
+/* ---- passes the fetchers' reports to the frontier ---- */
 
 #define LINKS_MOST ((size_t)1 << 14) /* about, per acknowledgement */
 
@@ -70,15 +70,15 @@ static void has_come_back(struct crawl *c, const struct report *r)
 static void take_release(struct crawl *c, const struct report *r, int64_t now)
 {
     has_come_back(c, r);
-    crawl_note_failure(c, c->engine->ops->release(c->engine, r->id,
-                                                  r->not_before, &r->done.host,
-                                                  now, clock_wall_ms()));
+    crawl_note_failure(c,
+                       frontier_release(c->frontier, r->id, r->not_before,
+                                        &r->done.host, now, clock_wall_ms()));
 }
 
 static void record(struct crawl *c, struct report *r)
 {
     if (c->o.archive != NULL && c->status == STATUS_OK)
-        crawl_note_failure(c, archive_add(c->o.archive, c->engine, r->warc,
+        crawl_note_failure(c, archive_add(c->o.archive, c->frontier, r->warc,
                                           r->robots_warc, &r->done.row,
                                           clock_wall_ms()));
 }
@@ -87,30 +87,30 @@ static void record(struct crawl *c, struct report *r)
 static void sift(struct crawl *c, struct report *r)
 {
     if (c->status == STATUS_OK)
-        sitemap_trust_sift(r, &c->o.fetch->rules, c->engine);
+        sitemap_trust_sift(r, &c->o.fetch->rules, c->frontier);
 }
 
 /* A URL returns to its queue because its robots.txt was read instead, and that
  * named sitemaps. */
-static struct engine_done named_by_robots(const struct report *r)
+static struct url_done named_by_robots(const struct report *r)
 {
-    return (struct engine_done){.id = r->id,
-                                .partial = true,
-                                .outlinks = r->done.outlinks,
-                                .outlink_count = r->done.outlink_count,
-                                .drops = r->done.drops,
-                                .drop_count = r->done.drop_count,
-                                .over = r->done.over};
+    return (struct url_done){.id = r->id,
+                             .partial = true,
+                             .outlinks = r->done.outlinks,
+                             .outlink_count = r->done.outlink_count,
+                             .drops = r->done.drops,
+                             .drop_count = r->done.drop_count,
+                             .over = r->done.over};
 }
 
 /* Reports acknowledged together: all that arrived, unless sitemaps bring more
  * links than one turn should take. */
 struct done_batch {
-    struct engine_done at[CRAWL_BATCH];
+    struct url_done at[CRAWL_BATCH];
     size_t count, links;
 };
 
-/* The engine decides the outcome, but the URLs are freed by then: so answers
+/* The frontier decides the outcome, but the URLs are freed by then: so answers
  * are remembered before the call and corrected after it. */
 static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
 {
@@ -120,8 +120,8 @@ static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
         if (!b->at[i].partial)
             crawl_remember(c, &b->at[i]);
     if (b->count > 0 && c->status == STATUS_OK)
-        crawl_note_failure(c, c->engine->ops->ack(c->engine, b->at, b->count,
-                                                  now, clock_wall_ms()));
+        crawl_note_failure(c, frontier_ack(c->frontier, b->at, b->count, now,
+                                           clock_wall_ms()));
     for (size_t i = 0; i < b->count; i++)
         if (!b->at[i].partial)
             crawl_set_outcome(c, nth++, b->at[i].outcome);
@@ -129,7 +129,7 @@ static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
 }
 
 static void add_done(struct crawl *c, struct done_batch *b,
-                     struct engine_done done, int64_t now)
+                     struct url_done done, int64_t now)
 {
     if (b->links >= LINKS_MOST)
         ack_batch(c, b, now);
@@ -174,11 +174,11 @@ static void crawl_take_reports(struct crawl *c, struct report **reports,
         report_free(reports[i]);
 }
 
-/* ---- passes the engine's leases to the fetchers ---- */
+/* ---- passes the frontier's leases to the fetchers ---- */
 
 /* Only records of the response need to know how the URL was found. */
 static struct assignment *assignment_for(struct crawl *c,
-                                         const struct engine_lease *l)
+                                         const struct url_lease *l)
 {
     struct found_by by = {{"", 0}, {"", 0}};
 
@@ -190,7 +190,7 @@ static struct assignment *assignment_for(struct crawl *c,
 /* Passes on the host's rules of an earlier run, another fetcher or another
  * process, so that a robots.txt that is still fresh is not fetched again. */
 static void hand_over_robots(struct crawl *c, struct fetcher *f,
-                             const struct engine_lease *l)
+                             const struct url_lease *l)
 {
     size_t len = url_origin_length(l->url);
     struct robots_row row;
@@ -199,8 +199,8 @@ static void hand_over_robots(struct crawl *c, struct fetcher *f,
     if (len == 0)
         return;
     buf_init(&text, (size_t)1 << 20);
-    if (c->engine->ops->robots(c->engine, bytes_of(l->url.at, len), &row,
-                               &text) == STATUS_OK)
+    if (frontier_robots(c->frontier, bytes_of(l->url.at, len), &row, &text) ==
+        STATUS_OK)
         fetcher_know_robots(f, &row);
     buf_fini(&text);
 }
@@ -223,8 +223,8 @@ static void lease_once(struct crawl *c)
 
     if (c->out >= c->in_force)
         return;
-    st = c->engine->ops->lease(c->engine, c->in_force - c->out, now,
-                               clock_wall_ms(), c->leases, &n);
+    st = frontier_lease(c->frontier, c->in_force - c->out, now, clock_wall_ms(),
+                        c->leases, &n);
     for (size_t i = 0; i < n; i++) {
         turn_pace_leased(&c->pace, c->leases[i].pause, now);
         crawl_assign(c, assignment_for(c, &c->leases[i]), c->leases[i].first);
@@ -233,7 +233,7 @@ static void lease_once(struct crawl *c)
     crawl_note_failure(c, st);
 }
 
-/* With --queue-key ip the engine names due hosts whose address, and so whose
+/* With --queue-key ip the frontier names due hosts whose address, and so whose
  * queue, is unknown. True: some have a queue now. */
 static bool place_hosts(struct crawl *c)
 {
@@ -246,12 +246,11 @@ static bool place_hosts(struct crawl *c)
     if (c->resolver == NULL)
         return false;
     while (resolver_has_room(c->resolver) &&
-           (queue = c->engine->ops->next_unplaced(c->engine, &host)) != 0)
+           (queue = frontier_next_unplaced(c->frontier, &host)) != 0)
         resolver_ask(c->resolver, queue, host, now);
     while (resolver_take(c->resolver, now, &a)) {
-        crawl_note_failure(c,
-                           c->engine->ops->place(c->engine, a.queue,
-                                                 a.found ? &a.ip : NULL, now));
+        crawl_note_failure(c, frontier_place(c->frontier, a.queue,
+                                             a.found ? &a.ip : NULL, now));
         placed = true;
     }
     return placed;
@@ -296,17 +295,17 @@ static void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
 /* Of the hosts with the most URLs left, the one whose delays take longest. */
 static void note_longest(struct crawl *c, int64_t now)
 {
-    struct engine_host_row *rows = xcalloc(LONG_QUEUES, sizeof *rows);
+    struct host_report *rows = xcalloc(LONG_QUEUES, sizeof *rows);
     double longest = 0;
     bool all;
-    size_t n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BIGGEST,
-                                     LONG_QUEUES, now, rows, &all);
+    size_t n = frontier_hosts(c->frontier, HOSTS_BIGGEST, LONG_QUEUES, now,
+                              rows, &all);
 
     for (size_t i = 0; i < n; i++) {
-        const struct engine_host_row *r = &rows[i];
+        const struct host_report *r = &rows[i];
         double takes = (double)r->queued * (double)r->delay;
 
-        if (takes <= longest || r->over_budget || r->state == ENGINE_HOST_DEAD)
+        if (takes <= longest || r->over_budget || r->state == HOST_DEAD)
             continue;
         longest = takes;
         c->result.longest = (struct crawl_wait){.why = r->delay_why,
@@ -320,17 +319,17 @@ static void note_longest(struct crawl *c, int64_t now)
 
 void crawl_note_waits(struct crawl *c, int64_t now)
 {
-    struct engine_host_row rows[CRAWL_WAITS];
+    struct host_report rows[CRAWL_WAITS];
     size_t n;
     bool all;
 
     if (c->end == CRAWL_FINISHED || c->end == CRAWL_IDLE)
         return;
     note_longest(c, now);
-    n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BLOCKED, CRAWL_WAITS, now,
-                              rows, &all);
+    n = frontier_hosts(c->frontier, HOSTS_BLOCKED, CRAWL_WAITS, now, rows,
+                       &all);
     for (size_t i = 0; i < n; i++) {
-        bool given_up = rows[i].state == ENGINE_HOST_DEAD;
+        bool given_up = rows[i].state == HOST_DEAD;
         bool over_budget = rows[i].over_budget;
 
         /* one that was given up may have dates alone */
@@ -373,12 +372,12 @@ static void run_tasks(struct crawl *c)
         return;
     for (struct crawl_task *t = all; t != NULL; t = t->next) {
         t->status = c->status != STATUS_OK ? c->status
-                                           : t->run(t, c->engine, now, wall);
+                                           : t->run(t, c->frontier, now, wall);
         commit |= t->durable;
     }
     if (commit && c->status == STATUS_OK)
-        crawl_note_failure(c, c->engine->ops->turn(c->engine, true,
-                                                   clock_mono(), wall, NULL));
+        crawl_note_failure(c, frontier_turn(c->frontier, true, clock_mono(),
+                                            wall, NULL));
     crawl_publish(c, clock_mono(), true); /* for posters that look next */
     end_tasks(c, all, false);
 }
@@ -396,13 +395,14 @@ static bool disk_is_low(struct crawl *c, int64_t now)
 }
 
 /* Only URLs with dates are left. */
-static bool waits_for_dates(const struct crawl *c, const struct engine_stats *s)
+static bool waits_for_dates(const struct crawl *c,
+                            const struct frontier_counts *s)
 {
     return s->dated > 0 && (!c->o.until_idle || c->o.stay);
 }
 
 static enum crawl_end nothing_out(struct crawl *c, int64_t now,
-                                  const struct engine_stats *s)
+                                  const struct frontier_counts *s)
 {
     struct bytes why = {"", 0};
     int64_t due;
@@ -430,7 +430,7 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         /* a service may get other limits */
         return c->o.stay ? CRAWL_RUNNING : CRAWL_WITHHELD;
     }
-    due = c->engine->ops->next_due(c->engine, now, &why);
+    due = frontier_next_due(c->frontier, now, &why);
     /* INT64_MAX is ambiguous: either nothing is due, or a queue is drained
      * without requests, which is always due. */
     if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
@@ -443,7 +443,7 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
 
 static enum crawl_end why_stop(struct crawl *c, int64_t now)
 {
-    struct engine_stats s;
+    struct frontier_counts s;
 
     if (atomic_load(&c->stops) > 0)
         return CRAWL_INTERRUPTED;
@@ -451,7 +451,7 @@ static enum crawl_end why_stop(struct crawl *c, int64_t now)
         return CRAWL_TIME;
     if (disk_is_low(c, now))
         return CRAWL_DISK;
-    c->engine->ops->stats(c->engine, &s);
+    frontier_get_counts(c->frontier, &s);
     if (c->o.quota > 0 && s.bytes >= c->o.quota)
         return CRAWL_QUOTA;
     if (c->o.limit_pages > 0 && s.pages >= c->o.limit_pages)
@@ -486,7 +486,7 @@ static void checkpoint_if_due(struct crawl *c, int64_t now)
 
     if (c->o.checkpoint == 0 || now - c->checkpointed < c->o.checkpoint)
         return;
-    st = c->engine->ops->checkpoint(c->engine, now, clock_wall_ms());
+    st = frontier_checkpoint(c->frontier, now, clock_wall_ms());
     if (st == STATUS_AGAIN)
         return;
     c->checkpointed = now;
@@ -495,7 +495,7 @@ static void checkpoint_if_due(struct crawl *c, int64_t now)
 
 static int64_t nap(struct crawl *c, int64_t now)
 {
-    int64_t due = c->engine->ops->next_due(c->engine, now, NULL);
+    int64_t due = frontier_next_due(c->frontier, now, NULL);
 
     if (c->end != CRAWL_RUNNING || atomic_load(&c->paused) ||
         c->out >= c->in_force || due >= now + LONGEST_NAP)
@@ -524,8 +524,8 @@ static void frontier_turn_once(struct crawl *c)
     run_tasks(c);
     now = clock_mono();
     if (c->status == STATUS_OK)
-        crawl_note_failure(c, c->engine->ops->turn(c->engine, false, now,
-                                                   clock_wall_ms(), NULL));
+        crawl_note_failure(c, frontier_turn(c->frontier, false, now,
+                                            clock_wall_ms(), NULL));
     if (c->end == CRAWL_RUNNING)
         c->end = why_stop(c, now);
     crawl_look_for_stuck(c, now);
@@ -538,9 +538,9 @@ static void frontier_turn_once(struct crawl *c)
 
 static bool nothing_left(struct crawl *c)
 {
-    struct engine_stats s;
+    struct frontier_counts s;
 
-    c->engine->ops->stats(c->engine, &s);
+    frontier_get_counts(c->frontier, &s);
     return s.queued == 0 && s.dated == 0 && !s.rejudging;
 }
 
@@ -554,10 +554,11 @@ static void last_words(struct crawl *c)
     task_list_close(&c->tasks);
     end_tasks(c, task_list_take(&c->tasks), true);
     if (c->status == STATUS_OK)
-        crawl_note_failure(c, c->engine->ops->checkpoint_now(
-                                  c->engine,
-                                  nothing_left(c) ? "finished" : "stopped",
-                                  true, now, clock_wall_ms()));
+        crawl_note_failure(c,
+                           frontier_checkpoint_now(c->frontier,
+                                                   nothing_left(c) ? "finished"
+                                                                   : "stopped",
+                                                   true, now, clock_wall_ms()));
     crawl_publish(c, now, true);
     pthread_mutex_lock(&c->mtx);
     c->result.end = c->end;

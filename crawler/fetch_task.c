@@ -80,7 +80,7 @@ void fetch_task_set(struct fetch_task *task, struct assignment *a)
     buf_clear(&task->note);
 }
 
-static const struct engine_lease *lease_of(const struct fetch_task *task)
+static const struct url_lease *lease_of(const struct fetch_task *task)
 {
     return &task->assignment->lease;
 }
@@ -152,7 +152,7 @@ static bool may_ask(const struct fetch_task_tools *t)
 static bool is_check(const struct fetch_task_tools *t,
                      const struct fetch_task *task)
 {
-    const struct engine_lease *l = lease_of(task);
+    const struct url_lease *l = lease_of(task);
     struct url u;
     bool yes;
 
@@ -202,7 +202,7 @@ static enum fetch_want want_of(const struct fetch_task_tools *t,
 
 /* If a page is all that is known of its host, its links may bring more; but a
  * host with more to do needs its connection more. */
-static int64_t pause_after(const struct engine_lease *l)
+static int64_t pause_after(const struct url_lease *l)
 {
     return l->alone ? INT64_MAX : l->pause;
 }
@@ -353,7 +353,7 @@ static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
                                                struct fetch_task *task,
                                                int64_t now)
 {
-    const struct engine_lease *l = lease_of(task);
+    const struct url_lease *l = lease_of(task);
     const struct robots_hop *hop = map_get(t->hops, task->origin);
     struct bytes host = l->robots_host.len > 0 ? l->robots_host : l->key;
 
@@ -474,7 +474,7 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     struct robots_row row;
     bool keep = robots_cache_told(t->robots, task->origin, &f, wall_ms, &row);
     struct report *r = report_after_robots(t, task, result, &f, wall_ms);
-    struct engine_host_news *host = &r->done.host;
+    struct host_news *host = &r->done.host;
 
     report_set_request(r, result);
     host->http_status = result->response->status;

@@ -52,7 +52,7 @@ struct fetch_task {
     struct assignment *assignment; /* freed by fetch_task_fini */
     struct fetch_task *next;       /* for the fetcher's lists */
     struct bytes origin;           /* of the URL */
-    int64_t crawl_delay_ms;        /* as in engine_host_news */
+    int64_t crawl_delay_ms;        /* as in host_news */
     struct buf note;               /* what robots.txt says about the page */
     struct robots_hop *hop;        /* while it fetches robots.txt */
     struct sitemap_stream *list;   /* reads the body as it arrives, or NULL */

@@ -19,7 +19,7 @@
 #include "base/thread/queue.h"
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetch/fetch_options.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 struct warc_capture; /* crawler/archive/warc_capture.h */
 
@@ -40,7 +40,7 @@ struct report {
     uint32_t queue;   /* of its URL */
     uint64_t id;
     int64_t not_before; /* monotonic; 0: as the queue allows */
-    struct engine_done done;
+    struct url_done done;
     /* This many at the end of done.outlinks are on other hosts than the sitemap
      * that lists them (sitemap_stream.h). */
     size_t elsewhere;

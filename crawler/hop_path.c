@@ -28,17 +28,17 @@ struct path {
 };
 
 struct hop_path {
-    struct engine *engine;
+    struct frontier *frontier;
     struct path *slots;
     struct buf via, text;
     char path[PATH_SIZE];
 };
 
-struct hop_path *hop_path_new(struct engine *e)
+struct hop_path *hop_path_new(struct frontier *e)
 {
     struct hop_path *t = xcalloc(1, sizeof *t);
 
-    t->engine = e;
+    t->frontier = e;
     t->slots = xcalloc(SLOTS, sizeof *t->slots);
     buf_init(&t->via, URL_LENGTH_CEILING + 64);
     buf_init(&t->text, URL_LENGTH_CEILING + 64);
@@ -91,7 +91,7 @@ static enum status path_of_page(struct hop_path *t, uint64_t id,
     *path = (struct path){.id = id};
     while (id != 0 && slot_of(t, id)->id != id && n < WALK_MOST) {
         buf_clear(&t->text);
-        st = t->engine->ops->url(t->engine, id, &row, &t->text);
+        st = frontier_url(t->frontier, id, &row, &t->text);
         if (st != STATUS_OK)
             return st;
         walk[n++] =
@@ -121,7 +121,7 @@ static struct bytes path_text(struct hop_path *t, const struct path *p)
     return bytes_of(t->path, (size_t)n + p->count);
 }
 
-enum status hop_path_of(struct hop_path *t, const struct engine_lease *l,
+enum status hop_path_of(struct hop_path *t, const struct url_lease *l,
                         struct found_by *out)
 {
     struct url_row via;
@@ -134,7 +134,7 @@ enum status hop_path_of(struct hop_path *t, const struct engine_lease *l,
     st = path_of_page(t, l->via, &path);
     buf_clear(&t->via);
     if (st == STATUS_OK)
-        st = t->engine->ops->url(t->engine, l->via, &via, &t->via);
+        st = frontier_url(t->frontier, l->via, &via, &t->via);
     if (st != STATUS_OK)
         return st;
     step(&path, link_kind_letter((enum link_kind)l->kind));

@@ -16,18 +16,18 @@
 
 #include "crawler/fetcher.h"
 #include "crawler/html/link_values.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 struct hop_path;
 
-/* The engine outlives the hop_path. */
-struct hop_path *hop_path_new(struct engine *e);
+/* The frontier outlives the hop_path. */
+struct hop_path *hop_path_new(struct frontier *e);
 void hop_path_free(struct hop_path *t); /* NULL is fine */
 
 /* Says how a leased URL was found. The bytes live until the next call. Errors
  * are the store's. */
 MUST_CHECK enum status hop_path_of(struct hop_path *t,
-                                   const struct engine_lease *l,
+                                   const struct url_lease *l,
                                    struct found_by *out);
 
 #endif

@@ -54,7 +54,7 @@ static void trim(struct outlinks *f)
     }
 }
 
-void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
+void outlinks_begin(struct outlinks *f, const struct url_lease *lease,
                     struct arena *arena, size_t most)
 {
     trim(f);
@@ -78,7 +78,7 @@ static bool has_room(const struct outlinks *f, size_t len)
            arena_used(f->arena) + arrays <= f->most - len;
 }
 
-static struct engine_drop *new_drop(struct outlinks *f)
+static struct url_drop *new_drop(struct outlinks *f)
 {
     if (f->drop_count == f->drop_cap) {
         f->drop_cap = f->drop_cap > 0 ? f->drop_cap * 2 : 64;
@@ -87,7 +87,7 @@ static struct engine_drop *new_drop(struct outlinks *f)
     return &f->drops[f->drop_count++];
 }
 
-static struct engine_item *new_item(struct outlinks *f)
+static struct url_item *new_item(struct outlinks *f)
 {
     if (f->item_count == f->item_cap) {
         f->item_cap = f->item_cap > 0 ? f->item_cap * 2 : 64;
@@ -105,9 +105,9 @@ void outlinks_overflow(struct outlinks *f)
         return;
     }
     f->full = true;
-    *new_drop(f) = (struct engine_drop){.reason = REASON_LINK_COUNT,
-                                        .host = f->lease->key,
-                                        .url = f->lease->url};
+    *new_drop(f) = (struct url_drop){.reason = REASON_LINK_COUNT,
+                                     .host = f->lease->key,
+                                     .url = f->lease->url};
 }
 
 /* The octets that a copy of the label needs in the arena. */
@@ -142,7 +142,7 @@ static const struct link_label *keep_label(struct outlinks *f,
 }
 
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
-                   const struct url *u, const struct engine_item *like,
+                   const struct url *u, const struct url_item *like,
                    size_t place)
 {
     struct bytes text = url_text(u), host = url_host(u);
@@ -156,7 +156,7 @@ void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
         return;
     }
     f->cut |= place > 0;
-    *new_drop(f) = (struct engine_drop){
+    *new_drop(f) = (struct url_drop){
         .reason = reason,
         .host = bytes_of(at + (host.at - text.at), host.len),
         .url = bytes_of(at, text.len),
@@ -169,7 +169,7 @@ void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
     };
 }
 
-void outlinks_add(struct outlinks *f, const struct engine_item *like)
+void outlinks_add(struct outlinks *f, const struct url_item *like)
 {
     struct bytes text = like->url;
     size_t extra = like->hint != NULL ? sizeof *like->hint : 0;
@@ -177,7 +177,7 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like)
     char *at = room ? arena_try_copy(f->arena, text.at, text.len) : NULL;
     struct url_hint *hint =
         room && extra > 0 ? arena_try(f->arena, extra) : NULL;
-    struct engine_item *item;
+    struct url_item *item;
 
     if (at == NULL) {
         outlinks_overflow(f);
@@ -197,7 +197,7 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like)
 static void forbid_drops(struct outlinks *f, enum outcome_reason reason)
 {
     for (size_t i = 0; i < f->drop_count; i++) {
-        struct engine_drop *d = &f->drops[i];
+        struct url_drop *d = &f->drops[i];
 
         if (!d->whole)
             continue;
@@ -212,23 +212,23 @@ static void outlinks_forbid(struct outlinks *f, enum outcome_reason reason)
 {
     forbid_drops(f, reason);
     for (size_t i = 0; i < f->item_count; i++)
-        *new_drop(f) = (struct engine_drop){.reason = reason,
-                                            .host = f->items[i].key,
-                                            .url = f->items[i].url,
-                                            .kind = f->items[i].kind,
-                                            .label = f->items[i].label};
+        *new_drop(f) = (struct url_drop){.reason = reason,
+                                         .host = f->items[i].key,
+                                         .url = f->items[i].url,
+                                         .kind = f->items[i].kind,
+                                         .label = f->items[i].label};
     f->item_count = 0;
 }
 
 /* ---- order --------------------------------------------------------------- */
 
 struct ranked {
-    struct engine_item item;
+    struct url_item item;
     size_t at;
 };
 
 struct order {
-    int (*compare)(const struct engine_item *a, const struct engine_item *b);
+    int (*compare)(const struct url_item *a, const struct url_item *b);
 };
 
 static int compare_ranked(const void *x, const void *y, void *ctx)
@@ -239,9 +239,8 @@ static int compare_ranked(const void *x, const void *y, void *ctx)
     return c != 0 ? c : (a->at > b->at) - (a->at < b->at);
 }
 
-void outlinks_sort(struct outlinks *f,
-                   int (*compare)(const struct engine_item *a,
-                                  const struct engine_item *b))
+void outlinks_sort(struct outlinks *f, int (*compare)(const struct url_item *a,
+                                                      const struct url_item *b))
 {
     struct order order = {compare};
     struct ranked *list = xmalloc((f->item_count + 1) * sizeof *list);
@@ -275,7 +274,7 @@ static const void *in_arena(struct outlinks *f, const void *at, size_t size)
     return to;
 }
 
-void outlinks_hand_over(struct outlinks *f, struct engine_done *done)
+void outlinks_hand_over(struct outlinks *f, struct url_done *done)
 {
     done->outlinks = in_arena(f, f->items, f->item_count * sizeof *f->items);
     done->outlink_count = done->outlinks != NULL ? f->item_count : 0;
@@ -300,10 +299,10 @@ struct link_finder {
     struct link_parser *parser;
     struct url target; /* of header fields */
     /* this page */
-    const struct engine_lease *lease;
+    const struct url_lease *lease;
     struct url page;
     uint64_t count, repeats;
-    uint32_t kinds_left;  /* see engine_done */
+    uint32_t kinds_left;  /* see url_done */
     struct buf canonical; /* what the page names as such; may be empty */
     bool apart;           /* a part of some page, and out of scope itself */
     bool leads_on; /* a style sheet or a redirect, which leads to other parts of
@@ -406,7 +405,7 @@ static bool may_embed(const struct link_finder *f)
 }
 
 static struct scope_verdict ask_scope(const struct link_finder *f,
-                                      const struct engine_item *like,
+                                      const struct url_item *like,
                                       const struct url *u)
 {
     struct scope *s = f->o->rules.scope;
@@ -418,7 +417,7 @@ static struct scope_verdict ask_scope(const struct link_finder *f,
                   : scope_check_kind(s, u, like->depth, like->kind);
 }
 
-bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
+bool link_finder_begin(struct link_finder *f, const struct url_lease *lease,
                        struct arena *arena, size_t most)
 {
     outlinks_begin(&f->found, lease, arena, most);
@@ -438,7 +437,7 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
 /* Offers the canonical URL `u`; `like` says how it was found. REASON_NONE: it
  * is an item of `to` now, or already was. */
 static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
-                                 struct engine_item like, const struct url *u)
+                                 struct url_item like, const struct url *u)
 {
     struct scope_verdict verdict;
 
@@ -492,11 +491,12 @@ static void visit(void *ctx, const struct found_link *l)
     bool same_page = f->apart && scope_embeds(f->o->rules.scope, l->kind);
     const struct link_label label = {l->rel, l->text};
     bool labelled = f->o->record_links && (l->rel.len | l->text.len) > 0;
-    const struct engine_item like = {
-        .depth = f->lease->depth + 1,
-        .hops = same_page ? (uint16_t)(f->lease->hops + 1) : 0,
-        .kind = (uint8_t)l->kind,
-        .label = labelled ? &label : NULL};
+    const struct url_item like = {.depth = f->lease->depth + 1,
+                                  .hops = same_page
+                                              ? (uint16_t)(f->lease->hops + 1)
+                                              : 0,
+                                  .kind = (uint8_t)l->kind,
+                                  .label = labelled ? &label : NULL};
 
     if (l->kind == LINK_CANONICAL && f->o->record_meta)
         note_canonical(f, l->url);
@@ -549,7 +549,7 @@ void link_finder_css(struct link_finder *f, struct bytes body,
 static void visit_entry(void *ctx, const struct sitemap_entry *e)
 {
     struct link_finder *f = ctx;
-    struct engine_item like = {
+    struct url_item like = {
         .depth = f->lease->depth + 1,
         .kind = (uint8_t)link_kind_of_entry(e->kind),
     };
@@ -633,7 +633,7 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
                                          struct bytes *target, bool *anew)
 {
-    const struct engine_item like = {
+    const struct url_item like = {
         .depth = f->lease->depth,
         .hops = (uint16_t)(f->lease->hops + 1),
         .kind = keeps_kind(f) ? f->lease->kind : LINK_REDIRECT,
@@ -661,7 +661,7 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
 
 /* ---- handing over -------------------------------------------------------- */
 
-size_t link_finder_end(struct link_finder *f, struct engine_done *done)
+size_t link_finder_end(struct link_finder *f, struct url_done *done)
 {
     size_t elsewhere = f->elsewhere.item_count;
 

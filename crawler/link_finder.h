@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "crawler/html/links.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/url/url.h"
 
 struct fetcher_options;
@@ -27,7 +27,7 @@ void link_finder_free(struct link_finder *f); /* NULL is fine */
 /* Begins the response to the URL of `lease`. Uses at most `most` bytes of
  * `arena`, whose limit must not be lower. False: the URL is not valid, which
  * only a damaged store can cause, and the finder may not be used for it. */
-bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
+bool link_finder_begin(struct link_finder *f, const struct url_lease *lease,
                        struct arena *arena, size_t most);
 
 /* Finds the links of an HTML body. */
@@ -57,14 +57,14 @@ void link_finder_forbid(struct link_finder *f);
 
 /* Takes a redirect. REASON_NONE: it is followed. Sets *target to the URL, if it
  * is one; the bytes live until the next link is found. *anew: as in
- * engine_done. */
+ * url_done. */
 enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
                                          struct bytes *target, bool *anew);
 
 /* Fills in found, drops, kinds_left and row.links of *done. Returns the number
  * for report.elsewhere. */
-size_t link_finder_end(struct link_finder *f, struct engine_done *done);
+size_t link_finder_end(struct link_finder *f, struct url_done *done);
 
 /* ---- outlinks ---- */
 
@@ -77,37 +77,37 @@ size_t link_finder_end(struct link_finder *f, struct engine_done *done);
  */
 
 struct outlinks {
-    const struct engine_lease *lease;
+    const struct url_lease *lease;
     struct arena *arena;
     size_t most;   /* octets of the arena that may be used */
     bool full;     /* the drop that names the page was made */
     uint64_t over; /* links dropped since then, without a drop */
     bool cut;      /* a link over the limit was dropped */
-    struct engine_item *items;
+    struct url_item *items;
     size_t item_count, item_cap;
-    struct engine_drop *drops;
+    struct url_drop *drops;
     size_t drop_count, drop_cap;
 };
 
 /* A struct of zeros is a valid start. */
 void outlinks_fini(struct outlinks *f);
 /* Begins the response to the URL of `lease`. */
-void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
+void outlinks_begin(struct outlinks *f, const struct url_lease *lease,
                     struct arena *arena, size_t most);
 
 /* Adds a copy of `like`, with its texts and hint; like->key is part of
  * like->url.
  */
-void outlinks_add(struct outlinks *f, const struct engine_item *like);
+void outlinks_add(struct outlinks *f, const struct url_item *like);
 
 /* Sorts the items by `compare`; the sort is stable. */
 void outlinks_sort(struct outlinks *f,
-                   int (*compare)(const struct engine_item *a,
-                                  const struct engine_item *b));
+                   int (*compare)(const struct url_item *a,
+                                  const struct url_item *b));
 /* Drops `u`; `like` says how it was found. `place` is 0, except for a link over
  * the limit. */
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
-                   const struct url *u, const struct engine_item *like,
+                   const struct url *u, const struct url_item *like,
                    size_t place);
 /* Drops all further links of this page, as one drop that names the page. */
 void outlinks_overflow(struct outlinks *f);
@@ -116,6 +116,6 @@ void outlinks_append(struct outlinks *to, const struct outlinks *from);
 
 /* Fills in outlinks, drops and over of *done; copies the arrays into the
  * arena. */
-void outlinks_hand_over(struct outlinks *f, struct engine_done *done);
+void outlinks_hand_over(struct outlinks *f, struct url_done *done);
 
 #endif

@@ -34,12 +34,12 @@ struct reporter {
 /* One report being made. */
 struct draft {
     struct reporter *r;
-    const struct engine_lease *lease;
+    const struct url_lease *lease;
     const struct fetch_result *result;
     struct sitemap_stream *list;
     bool is_page; /* not a list of URLs */
     struct report *out;
-    struct engine_done *done;
+    struct url_done *done;
 };
 
 struct reporter *reporter_new(const struct fetcher_options *o)
@@ -109,7 +109,7 @@ static uint32_t elapsed_ms(const struct fetch_result *result)
     return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
-static void set_outcome(struct engine_done *done, enum outcome_status status,
+static void set_outcome(struct url_done *done, enum outcome_status status,
                         enum outcome_reason reason)
 {
     done->outcome.status = status;
@@ -120,7 +120,7 @@ static void set_outcome(struct engine_done *done, enum outcome_status status,
 
 void report_set_request(struct report *r, const struct fetch_result *result)
 {
-    struct engine_host_news *host = &r->done.host;
+    struct host_news *host = &r->done.host;
 
     host->ended = result->ended;
     host->connections = result->connections;
@@ -130,7 +130,7 @@ void report_set_request(struct report *r, const struct fetch_result *result)
 void report_set_delay(struct report *r, const struct response *a,
                       int64_t wall_ms)
 {
-    struct engine_host_news *host = &r->done.host;
+    struct host_news *host = &r->done.host;
     struct bytes said = response_get(a, RESPONSE_RETRY_AFTER);
 
     host->slow_down = outcome_asks_for_pause(a->status);
@@ -140,9 +140,9 @@ void report_set_delay(struct report *r, const struct response *a,
     host->slow_down |= said.len > 0 && host->retry_after_ms < 0;
 }
 
-struct report *report_of(const struct engine_lease *l,
-                         enum outcome_status status, enum outcome_reason reason,
-                         struct bytes detail, int64_t wall_ms)
+struct report *report_of(const struct url_lease *l, enum outcome_status status,
+                         enum outcome_reason reason, struct bytes detail,
+                         int64_t wall_ms)
 {
     struct report *out = report_new(REPORT_DONE, l->id);
 
@@ -152,7 +152,7 @@ struct report *report_of(const struct engine_lease *l,
     return out;
 }
 
-struct report *report_release(const struct engine_lease *l, int64_t not_before)
+struct report *report_release(const struct url_lease *l, int64_t not_before)
 {
     struct report *out = report_new(REPORT_RELEASE, l->id);
 
@@ -160,7 +160,7 @@ struct report *report_release(const struct engine_lease *l, int64_t not_before)
     return out;
 }
 
-struct report *report_part(const struct engine_lease *l, struct arena *arena)
+struct report *report_part(const struct url_lease *l, struct arena *arena)
 {
     struct report *out = report_new(REPORT_PART, l->id);
 
@@ -291,7 +291,7 @@ bool report_is_unreachable(enum fetch_end end)
 static void fill_host_news(struct draft *d)
 {
     const struct fetch_result *result = d->result;
-    struct engine_host_news *host = &d->done->host;
+    struct host_news *host = &d->done->host;
     uint16_t status = result->response->status;
 
     if (result->end == FETCH_ADDRESS || result->end == FETCH_PORT)
@@ -380,7 +380,7 @@ static enum outcome_reason list_reason(const struct sitemap_end *end)
 }
 
 /* Was it requested only because sitemaps are often at this URL? */
-static bool was_guess(const struct engine_lease *l)
+static bool was_guess(const struct url_lease *l)
 {
     size_t origin = url_origin_length(l->url);
     struct bytes path = bytes_of(l->url.at + origin, l->url.len - origin);
@@ -576,7 +576,7 @@ static void report_redirect(struct draft *d)
         d->done->row.detail = kept(d->out, location, ROW_TEXT_MOST);
 }
 
-/* What the page was is in its row of then; the engine completes this one. The
+/* What the page was is in its row of then; the frontier completes this one. The
  * fields of the head are newer than those of then, though (RFC 9111
  * sections 3.2 and 4.3.4); what it does not repeat still holds. A 304 to a
  * request that had no conditions says nothing about the page. */
@@ -686,7 +686,7 @@ static void report_end(struct draft *d)
     }
 }
 
-struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
+struct report *reporter_done(struct reporter *r, const struct url_lease *l,
                              const struct fetch_result *result,
                              struct sitemap_stream *list, struct bytes note)
 {

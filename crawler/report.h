@@ -26,7 +26,7 @@ void reporter_free(struct reporter *r); /* NULL is fine */
  * arrived, or is NULL. `result` is not FETCH_CROWDED, FETCH_STARVED or
  * FETCH_STOPPED. `note` becomes the row's detail if nothing else explains the
  * outcome. The caller sets host.crawl_delay_ms and host.robots. */
-struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
+struct report *reporter_done(struct reporter *r, const struct url_lease *l,
                              const struct fetch_result *result,
                              struct sitemap_stream *list, struct bytes note);
 
@@ -36,14 +36,14 @@ enum outcome_reason report_failure_reason(enum fetch_end end);
 /* True: the request did not reach its server. */
 bool report_is_unreachable(enum fetch_end end);
 /* Reports a URL for which no request was sent. */
-struct report *report_of(const struct engine_lease *l,
-                         enum outcome_status status, enum outcome_reason reason,
-                         struct bytes detail, int64_t wall_ms);
+struct report *report_of(const struct url_lease *l, enum outcome_status status,
+                         enum outcome_reason reason, struct bytes detail,
+                         int64_t wall_ms);
 /* Returns the URL to its queue; it is not due before `not_before`. */
-struct report *report_release(const struct engine_lease *l, int64_t not_before);
+struct report *report_release(const struct url_lease *l, int64_t not_before);
 /* Reports part of a list of URLs. Takes ownership of `arena`; the caller fills
  * in done.outlinks and done.drops. */
-struct report *report_part(const struct engine_lease *l, struct arena *arena);
+struct report *report_part(const struct url_lease *l, struct arena *arena);
 struct report *report_gone(void);
 /* The next request for its URL goes to the host of this queue. */
 void report_set_robots_host(struct report *r, struct bytes key);

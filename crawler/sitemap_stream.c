@@ -95,7 +95,7 @@ static bool robots_url(struct bytes origin, struct url *out)
 static enum outcome_reason judge_line(const struct fetcher_options *o,
                                       const struct url *robots,
                                       const struct url *u,
-                                      struct engine_item *like)
+                                      struct url_item *like)
 {
     if (!o->find_sitemaps)
         return REASON_KIND;
@@ -107,7 +107,7 @@ static enum outcome_reason judge_line(const struct fetcher_options *o,
 static void add_line(const struct fetcher_options *o, struct outlinks *f,
                      const struct url *robots, const struct url *u)
 {
-    struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
+    struct url_item like = {.depth = 1, .kind = LINK_SITEMAP};
     enum outcome_reason no = judge_line(o, robots, u, &like);
 
     if (no != REASON_NONE)
@@ -117,7 +117,7 @@ static void add_line(const struct fetcher_options *o, struct outlinks *f,
 }
 
 void sitemap_lines_report(const struct fetcher_options *o,
-                          const struct engine_lease *l, struct bytes origin,
+                          const struct url_lease *l, struct bytes origin,
                           const struct robots *rules, struct report *r)
 {
     size_t count = rules != NULL ? robots_sitemap_count(rules) : 0;
@@ -177,7 +177,7 @@ static bool sitemap_lines_name(const struct candidate_rules *of,
 
 struct sifter {
     const struct candidate_rules *of;
-    struct engine *engine;
+    struct frontier *frontier;
     struct url chain[CHAIN_MOST]; /* the sitemap first */
     size_t length;
     struct map *verdicts; /* origin to `yes` or `no` */
@@ -211,7 +211,7 @@ static void find_chain(struct sifter *s, uint64_t id)
     struct url_row row;
 
     while (id != 0 && s->length < CHAIN_MOST &&
-           s->engine->ops->url(s->engine, id, &row, &s->text) == STATUS_OK) {
+           frontier_url(s->frontier, id, &row, &s->text) == STATUS_OK) {
         struct url *u = &s->chain[s->length];
 
         if (s->length > 0 && !link_is_sitemap(row.kind))
@@ -241,8 +241,7 @@ static bool is_named(struct sifter *s, struct bytes origin)
     bool named = false;
 
     buf_clear(&s->text);
-    if (s->engine->ops->robots(s->engine, origin, &row, &s->text) !=
-            STATUS_OK ||
+    if (frontier_robots(s->frontier, origin, &row, &s->text) != STATUS_OK ||
         row.http_status < 200 || row.http_status > 299)
         return false;
     rules = robots_parse(row.body, bytes_of_str("*"));
@@ -292,8 +291,8 @@ static bool may_list(struct sifter *s, struct bytes text)
 
 /* Moves the items that stay to the front of `items` and returns their number.
  * Appends the others to `drops`. */
-static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
-                   struct engine_drop *drops)
+static size_t sift(struct sifter *s, struct url_item *items, size_t n,
+                   struct url_drop *drops)
 {
     size_t kept = 0, dropped = 0;
 
@@ -301,9 +300,9 @@ static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
         if (may_list(s, items[i].url))
             items[kept++] = items[i];
         else
-            drops[dropped++] = (struct engine_drop){.reason = REASON_CROSS_HOST,
-                                                    .host = items[i].key,
-                                                    .url = items[i].url};
+            drops[dropped++] = (struct url_drop){.reason = REASON_CROSS_HOST,
+                                                 .host = items[i].key,
+                                                 .url = items[i].url};
     }
     return kept;
 }
@@ -311,9 +310,9 @@ static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
 static void sift_report(struct sifter *s, struct report *r)
 {
     size_t n = r->elsewhere, own = r->done.outlink_count - n, kept;
-    struct engine_item *items =
+    struct url_item *items =
         arena_try(r->arena, r->done.outlink_count * sizeof *items);
-    struct engine_drop *drops =
+    struct url_drop *drops =
         arena_try(r->arena, (r->done.drop_count + n) * sizeof *drops);
 
     if (items == NULL || drops == NULL) {
@@ -332,9 +331,9 @@ static void sift_report(struct sifter *s, struct report *r)
 }
 
 void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
-                        struct engine *e)
+                        struct frontier *e)
 {
-    struct sifter s = {.of = of, .engine = e};
+    struct sifter s = {.of = of, .frontier = e};
 
     if (r->elsewhere == 0)
         return;
@@ -358,7 +357,7 @@ void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
 struct sitemap_stream {
     const struct fetcher_options *o;
     struct queue *reports;
-    const struct engine_lease *lease;
+    const struct url_lease *lease;
     struct url page;
     struct sitemap_parser *parser; /* NULL: no octets yet */
     enum status status;
@@ -371,7 +370,7 @@ struct sitemap_stream {
 
 struct sitemap_stream *sitemap_stream_new(const struct fetcher_options *o,
                                           struct queue *reports,
-                                          const struct engine_lease *l)
+                                          const struct url_lease *l)
 {
     struct sitemap_stream *s = xcalloc(1, sizeof *s);
 
@@ -410,7 +409,7 @@ static void begin_part(struct sitemap_stream *s)
     outlinks_begin(&s->elsewhere, s->lease, s->arena, PART_MOST);
 }
 
-static int by_hint(const struct engine_item *a, const struct engine_item *b)
+static int by_hint(const struct url_item *a, const struct url_item *b)
 {
     return sitemap_hint_order(a->hint, b->hint);
 }
@@ -452,7 +451,7 @@ static uint16_t levels_above(const struct sitemap_stream *s,
 /* REASON_NONE: *item is filled in. Otherwise the reason to drop the entry. */
 static enum outcome_reason judge_entry(const struct sitemap_stream *s,
                                        const struct url *u,
-                                       struct engine_item *item)
+                                       struct url_item *item)
 {
     if (item->kind == LINK_ALTERNATE &&
         (s->o->kinds & LINK_BIT(LINK_ALTERNATE)) == 0)
@@ -467,7 +466,7 @@ static enum outcome_reason judge_entry(const struct sitemap_stream *s,
 static void take_entry(void *ctx, const struct sitemap_entry *e)
 {
     struct sitemap_stream *s = ctx;
-    struct engine_item like = {
+    struct url_item like = {
         .depth = entry_depth(s),
         .hops = levels_above(s, e),
         .kind = (uint8_t)link_kind_of_entry(e->kind),

@@ -25,7 +25,7 @@
 #include "crawler/html/link_values.h"
 #include "crawler/robots/robots.h"
 #include "crawler/sitemap/sitemap.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 struct sitemap_stream;
 
@@ -38,7 +38,7 @@ struct sitemap_stream;
 /* All three arguments outlive the stream. */
 struct sitemap_stream *sitemap_stream_new(const struct fetcher_options *o,
                                           struct queue *reports,
-                                          const struct engine_lease *l);
+                                          const struct url_lease *l);
 void sitemap_stream_free(struct sitemap_stream *s); /* NULL is fine */
 
 /* Takes octets of the body of `a`, without content codings. False: the sitemap
@@ -69,7 +69,7 @@ struct sitemap_end sitemap_stream_end(struct sitemap_stream *s);
  * `r`, a report on `l`. Puts none if the origin is not in the scope of the
  * crawl, for example if it only holds a sitemap. */
 void sitemap_lines_report(const struct fetcher_options *o,
-                          const struct engine_lease *l, struct bytes origin,
+                          const struct url_lease *l, struct bytes origin,
                           const struct robots *rules, struct report *r);
 
 /* ---- whether a sitemap may list another host's URLs ---- */
@@ -93,6 +93,6 @@ bool sitemap_needs_trust(const struct url *page, const struct sitemap_entry *e);
 /* Keeps those of the last `elsewhere` items of r->done.outlinks that count; the
  * others become drops, REASON_CROSS_HOST. */
 void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
-                        struct engine *e);
+                        struct frontier *e);
 
 #endif

@@ -21,7 +21,7 @@ enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
 }
 
 void candidate_identify(const struct candidate_rules *r, const struct url *u,
-                        struct engine_item *item)
+                        struct url_item *item)
 {
     item->key = queue_key_of(u);
     item->url = url_text(u);
@@ -29,15 +29,14 @@ void candidate_identify(const struct candidate_rules *r, const struct url *u,
 }
 
 bool candidate_is_part(const struct candidate_rules *r,
-                       const struct engine_lease *l, const struct url *page)
+                       const struct url_lease *l, const struct url *page)
 {
     return scope_embeds(r->scope, l->kind) && !l->seed &&
            !scope_check(r->scope, page, l->depth).in;
 }
 
 enum outcome_reason candidate_take(const struct candidate_rules *r,
-                                   const struct url *u,
-                                   struct engine_item *item)
+                                   const struct url *u, struct url_item *item)
 {
     struct scope_verdict v =
         scope_check_kind(r->scope, u, item->depth, item->kind);

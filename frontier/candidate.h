@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/scope.h"
 #include "frontier/url/url.h"
 #include "frontier/url/url_form.h"
@@ -34,20 +34,19 @@ enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
 /* Sets key, url and digest of *item; they point into `u`, which has that
  * form. */
 void candidate_identify(const struct candidate_rules *r, const struct url *u,
-                        struct engine_item *item);
+                        struct url_item *item);
 /* The same, if the URL at item->depth, found in a link of item->kind, is in
  * scope. Otherwise returns why not, and *item is untouched. */
 enum outcome_reason candidate_take(const struct candidate_rules *r,
-                                   const struct url *u,
-                                   struct engine_item *item);
+                                   const struct url *u, struct url_item *item);
 
 /* Was the leased `page` let in as a part of another page alone? */
 bool candidate_is_part(const struct candidate_rules *r,
-                       const struct engine_lease *l, const struct url *page);
+                       const struct url_lease *l, const struct url *page);
 
 /* Tells the item that the octets of item->url, of which item->key is a part,
  * have moved to `to`. */
-static inline void candidate_moved(struct engine_item *item, const char *to)
+static inline void candidate_moved(struct url_item *item, const char *to)
 {
     item->key.at = to + (item->key.at - item->url.at);
     item->url.at = to;

@@ -80,7 +80,7 @@ enum outcome_reason {
     REASON_UNCHANGED, /* fetched: its server said so (304), or the body has the
                          digest of its last whole response */
     REASON_IMPORTED, /* fetched, redirect, failed or skipped: so another crawler
-                        had it, whose state was imported (engine_calls.h) */
+                        had it, whose state was imported (frontier_calls.h) */
     REASON_COUNT_
 };
 

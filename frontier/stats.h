@@ -1,5 +1,5 @@
 /*
- * stats.h - stats of an engine for monitoring, beyond engine_stats.
+ * stats.h - stats of a frontier for monitoring, beyond frontier_counts.
  *
  * Taken on the frontier thread, a few times a second at most, and handed to
  * others as a copy; so monitoring takes no time of this thread and does not
@@ -14,7 +14,7 @@
 
 #include "base/histogram.h"
 #include "filter/filter.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/outcome.h"
 
 /* Hosts by state, counted in laps over all of them, a few thousand at a time,
@@ -92,10 +92,10 @@ void frontier_stats_of_seen(struct seen_store *s, struct frontier_stats *out);
 
 struct frontier_store;
 
-/* Everything except gauges of a running engine: leased,
+/* Everything except gauges of a running frontier: leased,
  * queues_active and commits are 0. Takes a dozen look-ups by name. */
-void engine_stats_of_store(const struct frontier_store *s,
-                           struct engine_stats *out);
+void frontier_counts_of_store(const struct frontier_store *s,
+                              struct frontier_counts *out);
 /* All fields up to `unsure`, as of the last commit, and filter.overfull as of
  * the last checkpoint; the rest is 0. */
 void frontier_stats_of_store(const struct frontier_store *s,

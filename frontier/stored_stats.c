@@ -182,10 +182,10 @@ static void take_counter(void *ctx, const char *name, uint64_t value)
 
 /* ---- the whole ---- */
 
-void engine_stats_of_store(const struct frontier_store *s,
-                           struct engine_stats *out)
+void frontier_counts_of_store(const struct frontier_store *s,
+                              struct frontier_counts *out)
 {
-    *out = (struct engine_stats){
+    *out = (struct frontier_counts){
         .urls =
             frontier_store_last_id(s) - frontier_store_counter(s, "readmitted"),
         .queued = frontier_store_pending_all(s),

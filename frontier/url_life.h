@@ -1,7 +1,7 @@
 /*
  * url_life.h - the life of a URL: what it is, and what an event makes of it.
  *
- * One table for all URLs: those of our own crawls (frontier/embedded) and those
+ * One table for all URLs: those of our own crawls (frontier/crawl) and those
  * that other programs put (frontier/served). Each keeps the state in a form of
  * its own, asks here what comes next, and does that.
  *

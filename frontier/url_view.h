@@ -2,7 +2,7 @@
  * url_view.h - URLs and queues as other programs see them and ask for them.
  *
  * Types that both frontiers share: served URLs, which other programs put
- * (frontier/served), and a crawl of our own (frontier/embedded). Times are the
+ * (frontier/served), and a crawl of our own (frontier/crawl). Times are the
  * wall clock in milliseconds. Any thread.
  */
 #ifndef URLWEIR_FRONTIER_URL_VIEW_H

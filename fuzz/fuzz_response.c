@@ -99,9 +99,9 @@ static void start_fetcher(void)
 
 static void give(bool sitemap)
 {
-    struct engine_lease l = {.id = 1,
-                             .depth = 1,
-                             .kind = sitemap ? LINK_SITEMAP : LINK_A};
+    struct url_lease l = {.id = 1,
+                          .depth = 1,
+                          .kind = sitemap ? LINK_SITEMAP : LINK_A};
     struct url u;
     enum url_reason reason;
 

@@ -394,7 +394,7 @@ static void add_url(struct run *r, struct bytes text)
 
 static struct assignment *assignment_for(const char *url, struct bytes visit)
 {
-    struct engine_lease l = {.id = 1, .depth = 1, .kind = LINK_A};
+    struct url_lease l = {.id = 1, .depth = 1, .kind = LINK_A};
     struct assignment *a;
     struct url u;
     enum url_reason reason;
@@ -438,7 +438,7 @@ static struct report *carry_out(struct run *r, struct assignment *a)
 /* True: it was the final report on its URL. */
 static bool judge(struct run *r, struct report *report)
 {
-    const struct engine_done *done = &report->done;
+    const struct url_done *done = &report->done;
 
     assert(report->id == 1);
     if (report->warc != NULL)

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/logger.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/order.h"
 #include "frontier/reader.h"
 #include "frontier/served/served.h"
@@ -91,34 +91,34 @@ static struct frontier_options options(void)
 
 /* ---- working with one ---- */
 
-static void put_some(struct engine *e, unsigned from)
+static void put_some(struct frontier *e, unsigned from)
 {
     enum { N = 80 }; /* enough to merge a part of the exact set */
-    struct engine_item items[N];
+    struct url_item items[N];
     static char key[N][32], url[N][64];
 
     for (unsigned i = 0; i < N; i++) {
         snprintf(key[i], sizeof key[i], "h%u.example", (from + i) % 5);
         snprintf(url[i], sizeof url[i], "http://%s/%u", key[i], from + i);
-        items[i] = (struct engine_item){.key = bytes_of_str(key[i]),
-                                        .url = bytes_of_str(url[i]),
-                                        .seed = true};
+        items[i] = (struct url_item){.key = bytes_of_str(key[i]),
+                                     .url = bytes_of_str(url[i]),
+                                     .seed = true};
         items[i].digest =
-            digest_url(e->ops->digest_key(e), bytes_of_str(CRAWL_ID),
+            digest_url(frontier_get_digest_key(e), bytes_of_str(CRAWL_ID),
                        items[i].key, items[i].url);
     }
-    (void)!e->ops->put(e, bytes_of_str(CRAWL_ID), 0, items, N, WALL, NULL);
+    (void)!frontier_put(e, 0, items, N, WALL, NULL);
 }
 
-static void crawl_some(struct engine *e, int64_t now)
+static void crawl_some(struct frontier *e, int64_t now)
 {
-    struct engine_lease leases[16];
+    struct url_lease leases[16];
     size_t n = 0;
 
-    if (e->ops->lease(e, 16, now, WALL, leases, &n) != STATUS_OK)
+    if (frontier_lease(e, 16, now, WALL, leases, &n) != STATUS_OK)
         return;
     for (size_t i = 0; i < n; i++) {
-        struct engine_done d = {
+        struct url_done d = {
             .id = leases[i].id,
             .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
             .row = {.at_ms = WALL,
@@ -134,10 +134,10 @@ static void crawl_some(struct engine *e, int64_t now)
             d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 503};
             d.transient = true;
         }
-        if (e->ops->ack(e, &d, 1, now, WALL) != STATUS_OK)
+        if (frontier_ack(e, &d, 1, now, WALL) != STATUS_OK)
             return;
     }
-    (void)!e->ops->turn(e, true, now, WALL, NULL);
+    (void)!frontier_turn(e, true, now, WALL, NULL);
 }
 
 static bool seen(void *ctx, const struct url_view *view)
@@ -189,15 +189,15 @@ out:
 static void work(unsigned from)
 {
     struct frontier_options o = options();
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
 
     if (frontier_open(&e, dir, &o, NS_PER_S, WALL) != STATUS_OK)
         return;
     put_some(e, from);
     for (int64_t i = 1; i < 4; i++)
         crawl_some(e, i * NS_PER_S);
-    (void)!e->ops->checkpoint_now(e, "stopped", true, 9 * NS_PER_S, WALL);
-    e->ops->close(e);
+    (void)!frontier_checkpoint_now(e, "stopped", true, 9 * NS_PER_S, WALL);
+    frontier_close(e);
 }
 
 static bool any_row(void *ctx, const struct fetch_row *row)
@@ -255,16 +255,16 @@ static void remove_dir(void)
 static void make(struct template *t)
 {
     struct frontier_options o = options();
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
 
     clear_dir();
     if (t->served) {
         serve_some(0);
     } else {
         need(frontier_create(&e, dir, &o, WALL) == STATUS_OK);
-        need(e->ops->checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
+        need(frontier_checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
              STATUS_OK);
-        e->ops->close(e);
+        frontier_close(e);
         work(0);
     }
     if (!t->served)

@@ -39,7 +39,7 @@ static enum status crawl_archive_sync(void *setup);
  * decides which links are read at all is part of the crawl's identity.
  */
 
-/* of the engine's memory, one is for the earlier crawl */
+/* of the frontier's memory, one is for the earlier crawl */
 #define MEMORY_PARTS 8
 
 /* The settings by which links of a page are taken or not, whatever the crawl
@@ -275,7 +275,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                   .expect = (uint64_t)s->expect,
                   .redis = s->redis,
                   .fpr = s->fpr,
-                  .memory = plan_of(s).engine,
+                  .memory = plan_of(s).frontier,
                   .before_commit = before_commit,
                   .before_commit_ctx = c},
         .identity = buf_bytes(&c->identity),
@@ -490,7 +490,7 @@ enum status crawl_setup_make(struct crawl_setup *c,
         buf_add_str(why, "cannot start libcurl");
     if (settings_has_secrets(s))
         secret_held();
-    connection_budget_init(&c->connections, plan.engine, plan.connections,
+    connection_budget_init(&c->connections, plan.frontier, plan.connections,
                            fetcher_descriptors(), threads);
     fill_frontier(c, s);
     if (st == STATUS_OK)
@@ -572,13 +572,13 @@ static void reopen_place(void *ctx, const struct url_row *row)
     url_fini(&u);
 }
 
-static enum status reopen(struct engine *e, struct reopening *r)
+static enum status reopen(struct frontier *e, struct reopening *r)
 {
     crawl_setup_open_sitemaps(r->scope, r->s);
-    return e->ops->each_seed(e, reopen_place, r);
+    return frontier_each_seed(e, reopen_place, r);
 }
 
-enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
+enum status crawl_setup_reopen_scope(struct frontier *e, struct scope *scope,
                                      const struct crawl_settings *s)
 {
     struct reopening r = {NULL, scope, s};
@@ -586,7 +586,7 @@ enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
     return reopen(e, &r);
 }
 
-enum status crawl_setup_reopen(struct engine *e, struct crawl_setup *c,
+enum status crawl_setup_reopen(struct frontier *e, struct crawl_setup *c,
                                const struct crawl_settings *s)
 {
     struct reopening r = {c, c->scope, s};

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "crawler/html/link_values.h"
 #include "crawler/sitemap_stream.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/reader.h"
 #include "job/crawl_credentials.h"
 #include "job/settings/seeds.h"
@@ -25,7 +25,7 @@
 #define BATCH 256
 
 struct seed_sink {
-    struct engine *engine;
+    struct frontier *frontier;
     struct crawl_setup *setup;
     struct candidate_rules rules;
     const struct crawl_settings *s;
@@ -33,20 +33,20 @@ struct seed_sink {
     struct buf origin; /* of the last guess */
     struct seed *asks; /* that get answers, or NULL */
     size_t n;
-    struct engine_item items[BATCH];
+    struct url_item items[BATCH];
     char *urls[BATCH];
     struct seed *askers[BATCH];
 };
 
-static struct seed_sink *sink_new(struct engine *e, struct crawl_setup *c,
+static struct seed_sink *sink_new(struct frontier *e, struct crawl_setup *c,
                                   const struct crawl_settings *s)
 {
     struct seed_sink *k = xcalloc(1, sizeof *k);
 
-    k->engine = e;
+    k->frontier = e;
     k->setup = c;
     k->rules = c->fetch.rules;
-    k->rules.digest_key = e->ops->digest_key(e);
+    k->rules.digest_key = frontier_get_digest_key(e);
     k->s = s;
     k->guesses = c->fetch.find_sitemaps;
     buf_init(&k->origin, URL_LENGTH_CEILING);
@@ -65,25 +65,25 @@ static void sink_free(struct seed_sink *k)
 
 static enum status put_batch(struct seed_sink *k)
 {
-    enum engine_answer answers[BATCH];
+    enum put_answer answers[BATCH];
     int64_t wall = clock_wall_ms();
-    enum status st = k->engine->ops->put(k->engine, bytes_of_str(CRAWL_ID), 0,
-                                         k->items, k->n, wall, answers);
+    enum status st =
+        frontier_put(k->frontier, 0, k->items, k->n, wall, answers);
 
     for (size_t i = 0; i < k->n; i++) {
         if (st == STATUS_OK && k->askers[i] != NULL)
-            k->askers[i]->fresh = answers[i] == ENGINE_NEW;
+            k->askers[i]->fresh = answers[i] == PUT_NEW;
         free(k->urls[i]);
     }
     k->n = 0;
     /* Large lists are committed in between; the mark follows at the end. */
     if (st == STATUS_OK)
-        st = k->engine->ops->turn(k->engine, false, clock_mono(), wall, NULL);
+        st = frontier_turn(k->frontier, false, clock_mono(), wall, NULL);
     return st;
 }
 
 static enum status put(struct seed_sink *k, const struct url *u,
-                       struct engine_item like)
+                       struct url_item like)
 {
     candidate_identify(&k->rules, u, &like);
     k->urls[k->n] = xstrndup(like.url.at, like.url.len);
@@ -95,19 +95,18 @@ static enum status put(struct seed_sink *k, const struct url *u,
 
 /* Keeps what the settings do not want for now. */
 static enum status drop(struct seed_sink *k, const struct url *u,
-                        struct engine_item like, enum outcome_reason why)
+                        struct url_item like, enum outcome_reason why)
 {
-    const struct engine_drop d = {.reason = why,
-                                  .host = url_host(u),
-                                  .url = url_text(u),
-                                  .whole = true,
-                                  .is_guess = like.kind == LINK_SITEMAP,
-                                  .kind = like.kind,
-                                  .depth = like.depth};
+    const struct url_drop d = {.reason = why,
+                               .host = url_host(u),
+                               .url = url_text(u),
+                               .whole = true,
+                               .is_guess = like.kind == LINK_SITEMAP,
+                               .kind = like.kind,
+                               .depth = like.depth};
 
-    return k->engine->ops->external_discover(k->engine, NULL, 0, &d, 1,
-                                             clock_mono(), clock_wall_ms(),
-                                             NULL);
+    return external_discover(k->frontier, NULL, 0, &d, 1, clock_mono(),
+                             clock_wall_ms(), NULL);
 }
 
 /* ---- sitemaps ------------------------------------------------------------ */
@@ -117,9 +116,9 @@ static enum status put_guess(struct seed_sink *k, const struct url *seed)
     /* With --sitemap only it replaces the seed, which is not fetched: the
      * target of its redirect is in scope, and it fails like a seed. */
     bool stands_in = k->s->sitemap == SITEMAPS_ONLY;
-    const struct engine_item like = {.depth = stands_in ? 0 : 1,
-                                     .kind = LINK_SITEMAP,
-                                     .seed = stands_in};
+    const struct url_item like = {.depth = stands_in ? 0 : 1,
+                                  .kind = LINK_SITEMAP,
+                                  .seed = stands_in};
     enum status st = STATUS_OK;
     enum outcome_reason no = REASON_KIND;
     struct buf text;
@@ -151,9 +150,9 @@ static enum status put_sitemap(void *ctx, struct url *u)
     candidate_form(&k->rules, u);
     crawl_credentials_add_seed(k->setup, u);
     return put(k, u,
-               (struct engine_item){.depth = 1,
-                                    .kind = LINK_SITEMAP,
-                                    .seed = true});
+               (struct url_item){.depth = 1,
+                                 .kind = LINK_SITEMAP,
+                                 .seed = true});
 }
 
 static enum status put_sitemaps(struct seed_sink *k)
@@ -167,7 +166,7 @@ static enum status put_sitemaps(struct seed_sink *k)
 
 static enum status put_seed(void *ctx, struct url *u)
 {
-    const struct engine_item seed = {.kind = LINK_SEED, .seed = true};
+    const struct url_item seed = {.kind = LINK_SEED, .seed = true};
     struct seed_sink *k = ctx;
     enum status st;
 
@@ -202,7 +201,7 @@ static enum status put_all(struct seed_sink *k, bool *none)
     return st;
 }
 
-static enum status sink_all(struct engine *e, struct crawl_setup *c,
+static enum status sink_all(struct frontier *e, struct crawl_setup *c,
                             const struct crawl_settings *s, bool *none)
 {
     struct seed_sink *k = sink_new(e, c, s);
@@ -216,7 +215,7 @@ static enum status sink_all(struct engine *e, struct crawl_setup *c,
     return st;
 }
 
-enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
+enum status seed_sink_all(struct frontier *e, struct crawl_setup *c,
                           const struct crawl_settings *s)
 {
     bool none = false;
@@ -229,7 +228,7 @@ enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
     return STATUS_NOT_FOUND;
 }
 
-enum status seed_sink_given(struct engine *e, struct crawl_setup *c,
+enum status seed_sink_given(struct frontier *e, struct crawl_setup *c,
                             const struct crawl_settings *s)
 {
     bool none;
@@ -237,7 +236,7 @@ enum status seed_sink_given(struct engine *e, struct crawl_setup *c,
     return sink_all(e, c, s, &none);
 }
 
-enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
+enum status seed_sink_more(struct frontier *e, struct crawl_setup *c,
                            const struct crawl_settings *s, struct seed *seeds,
                            size_t n)
 {
@@ -266,7 +265,7 @@ enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
     return st;
 }
 
-enum status seed_sink_sitemaps(struct engine *e, struct crawl_setup *c,
+enum status seed_sink_sitemaps(struct frontier *e, struct crawl_setup *c,
                                const struct crawl_settings *s)
 {
     struct seed_sink *k = sink_new(e, c, s);

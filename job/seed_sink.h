@@ -9,18 +9,19 @@
 #define URLWEIR_JOB_SEED_SINK_H
 
 #include "base/status.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "job/crawl_setup.h"
 #include "job/settings/options.h"
 
 /* Puts seeds of all sources, in batches; reports bad ones on stderr. Does not
  * mark the seeds as complete. STATUS_NOT_FOUND: there are no seeds, which was
  * reported. Other errors come from reading, which were reported, or from the
- * engine. */
-MUST_CHECK enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
+ * frontier. */
+MUST_CHECK enum status seed_sink_all(struct frontier *e, struct crawl_setup *c,
                                      const struct crawl_settings *s);
 /* Like seed_sink_all, but there may be no seeds. */
-MUST_CHECK enum status seed_sink_given(struct engine *e, struct crawl_setup *c,
+MUST_CHECK enum status seed_sink_given(struct frontier *e,
+                                       struct crawl_setup *c,
                                        const struct crawl_settings *s);
 /* A seed that gets its own answer. */
 struct seed {
@@ -28,11 +29,11 @@ struct seed {
     const char *why; /* out, static: why it is not a seed, or NULL */
     bool fresh;      /* out: false if it was seen before */
 };
-MUST_CHECK enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
+MUST_CHECK enum status seed_sink_more(struct frontier *e, struct crawl_setup *c,
                                       const struct crawl_settings *s,
                                       struct seed *seeds, size_t n);
 /* Puts only the sitemaps of --sitemap-url, for a resume that adds some. */
-MUST_CHECK enum status seed_sink_sitemaps(struct engine *e,
+MUST_CHECK enum status seed_sink_sitemaps(struct frontier *e,
                                           struct crawl_setup *c,
                                           const struct crawl_settings *s);
 

@@ -27,65 +27,61 @@ static const struct {
     uint64_t reasons;
 } rules[] = {
     /* What comes to be out of scope may be checked, at any depth. */
-    {"scope",
-     ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(INCLUDE)},
-    {"assets", ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) |
-                   ENGINE_REASON(INCLUDE) | ENGINE_REASON(KIND)},
+    {"scope", REASON_BIT(SCOPE) | REASON_BIT(DEPTH) | REASON_BIT(INCLUDE)},
+    {"assets", REASON_BIT(SCOPE) | REASON_BIT(DEPTH) | REASON_BIT(INCLUDE) |
+                   REASON_BIT(KIND)},
     {"check-external",
-     ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(INCLUDE)},
-    {"depth", ENGINE_REASON(DEPTH)},
-    {"include", ENGINE_REASON(INCLUDE)},
-    {"exclude", ENGINE_REASON(EXCLUDE)},
-    {"max-url-len", ENGINE_REASON(URL_LENGTH)},
-    {"max-links", ENGINE_REASON(LINK_COUNT)},
-    {"follow", ENGINE_REASON(KIND)},
-    {"ignore", ENGINE_REASON(KIND)},
-    {"sitemap", ENGINE_REASON(KIND)},
-    {"dup-content", ENGINE_REASON(SAME_CONTENT)},
-    {"near-dup", ENGINE_REASON(NEAR_DUP)},
-    {"block-filter", ENGINE_REASON(BLOCKLIST)},
-    {"block-exact", ENGINE_REASON(BLOCKLIST)},
-    {"traps", ENGINE_REASON(TRAP)},
-    {"trap", ENGINE_REASON(TRAP)},
+     REASON_BIT(SCOPE) | REASON_BIT(DEPTH) | REASON_BIT(INCLUDE)},
+    {"depth", REASON_BIT(DEPTH)},
+    {"include", REASON_BIT(INCLUDE)},
+    {"exclude", REASON_BIT(EXCLUDE)},
+    {"max-url-len", REASON_BIT(URL_LENGTH)},
+    {"max-links", REASON_BIT(LINK_COUNT)},
+    {"follow", REASON_BIT(KIND)},
+    {"ignore", REASON_BIT(KIND)},
+    {"sitemap", REASON_BIT(KIND)},
+    {"dup-content", REASON_BIT(SAME_CONTENT)},
+    {"near-dup", REASON_BIT(NEAR_DUP)},
+    {"block-filter", REASON_BIT(BLOCKLIST)},
+    {"block-exact", REASON_BIT(BLOCKLIST)},
+    {"traps", REASON_BIT(TRAP)},
+    {"trap", REASON_BIT(TRAP)},
     /* URLs of another form; url_forms_note says if they have one. */
-    {"drop-params", ENGINE_REASON(URL_FORM)},
-    {"drop-tracking", ENGINE_REASON(URL_FORM)},
-    {"drop-empty-params", ENGINE_REASON(URL_FORM)},
-    {"sort-query", ENGINE_REASON(URL_FORM)},
-    {"rewrite", ENGINE_REASON(URL_FORM)},
-    {"mime", ENGINE_REASON(MIME)},
-    {"noindex", ENGINE_REASON(NOINDEX)},
-    {"max-body", ENGINE_REASON(TRUNCATED_LENGTH)},
-    {"warc", ENGINE_REASON(TRUNCATED_LENGTH)},
-    {"max-redirects", ENGINE_REASON(REDIRECT_LIMIT)},
-    {"robots", ENGINE_REASON(ROBOTS) | ENGINE_REASON(ROBOTS_UNREACHABLE)},
+    {"drop-params", REASON_BIT(URL_FORM)},
+    {"drop-tracking", REASON_BIT(URL_FORM)},
+    {"drop-empty-params", REASON_BIT(URL_FORM)},
+    {"sort-query", REASON_BIT(URL_FORM)},
+    {"rewrite", REASON_BIT(URL_FORM)},
+    {"mime", REASON_BIT(MIME)},
+    {"noindex", REASON_BIT(NOINDEX)},
+    {"max-body", REASON_BIT(TRUNCATED_LENGTH)},
+    {"warc", REASON_BIT(TRUNCATED_LENGTH)},
+    {"max-redirects", REASON_BIT(REDIRECT_LIMIT)},
+    {"robots", REASON_BIT(ROBOTS) | REASON_BIT(ROBOTS_UNREACHABLE)},
     /* whose name is looked for in robots.txt and in pages */
-    {"user-agent", ENGINE_REASON(ROBOTS) | ENGINE_REASON(NOINDEX)},
-    {"allow-private", ENGINE_REASON(ADDRESS)},
-    {"allow-net", ENGINE_REASON(ADDRESS)},
-    {"deny-net", ENGINE_REASON(ADDRESS)},
-    {"nat64", ENGINE_REASON(ADDRESS)},
-    {"allow-port", ENGINE_REASON(PORT)},
-    {"proxy",
-     ENGINE_REASON(ADDRESS) | ENGINE_REASON(DNS) | ENGINE_REASON(CONNECT)},
-    {"resolve",
-     ENGINE_REASON(ADDRESS) | ENGINE_REASON(DNS) | ENGINE_REASON(CONNECT)},
-    {"timeout", ENGINE_REASON(TIMEOUT) | ENGINE_REASON(TRUNCATED_TIME)},
-    {"connect-timeout", ENGINE_REASON(CONNECT)},
-    {"insecure", ENGINE_REASON(TLS)},
-    {"cacert", ENGINE_REASON(TLS)},
-    {"cert", ENGINE_REASON(TLS)},
-    {"key", ENGINE_REASON(TLS)},
+    {"user-agent", REASON_BIT(ROBOTS) | REASON_BIT(NOINDEX)},
+    {"allow-private", REASON_BIT(ADDRESS)},
+    {"allow-net", REASON_BIT(ADDRESS)},
+    {"deny-net", REASON_BIT(ADDRESS)},
+    {"nat64", REASON_BIT(ADDRESS)},
+    {"allow-port", REASON_BIT(PORT)},
+    {"proxy", REASON_BIT(ADDRESS) | REASON_BIT(DNS) | REASON_BIT(CONNECT)},
+    {"resolve", REASON_BIT(ADDRESS) | REASON_BIT(DNS) | REASON_BIT(CONNECT)},
+    {"timeout", REASON_BIT(TIMEOUT) | REASON_BIT(TRUNCATED_TIME)},
+    {"connect-timeout", REASON_BIT(CONNECT)},
+    {"insecure", REASON_BIT(TLS)},
+    {"cacert", REASON_BIT(TLS)},
+    {"cert", REASON_BIT(TLS)},
+    {"key", REASON_BIT(TLS)},
 };
 
 /* Reasons that another form of a URL may lift. */
 #define BY_URL                                                                 \
-    (ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(INCLUDE) |    \
-     ENGINE_REASON(EXCLUDE) | ENGINE_REASON(URL_LENGTH) |                      \
-     ENGINE_REASON(LINK_COUNT) | ENGINE_REASON(URL_FORM) |                     \
-     ENGINE_REASON(TRAP) | ENGINE_REASON(BLOCKLIST))
+    (REASON_BIT(SCOPE) | REASON_BIT(DEPTH) | REASON_BIT(INCLUDE) |             \
+     REASON_BIT(EXCLUDE) | REASON_BIT(URL_LENGTH) | REASON_BIT(LINK_COUNT) |   \
+     REASON_BIT(URL_FORM) | REASON_BIT(TRAP) | REASON_BIT(BLOCKLIST))
 /* Those for which a queued URL may be skipped. */
-#define BY_SCOPE (BY_URL & ~(ENGINE_REASON(LINK_COUNT) | ENGINE_REASON(TRAP)))
+#define BY_SCOPE (BY_URL & ~(REASON_BIT(LINK_COUNT) | REASON_BIT(TRAP)))
 
 #define RULES    (sizeof rules / sizeof *rules)
 #define SECRETS  "settings_secrets"
@@ -116,9 +112,9 @@ static uint64_t what_is_lifted(const struct crawl_settings *a,
 
 /* ---- the note ---- */
 
-static enum status read_note(struct engine *e, struct buf *text, bool *known)
+static enum status read_note(struct frontier *e, struct buf *text, bool *known)
 {
-    enum status st = e->ops->meta(e, "settings", text);
+    enum status st = frontier_meta(e, "settings", text);
 
     *known = st == STATUS_OK;
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -143,7 +139,7 @@ bool settings_of_note(struct bytes note, const struct crawl_settings *s,
     return known;
 }
 
-enum status settings_applied(struct engine *e, const struct crawl_settings *s,
+enum status settings_applied(struct frontier *e, const struct crawl_settings *s,
                              struct crawl_settings *was, bool *known)
 {
     struct buf text;
@@ -160,7 +156,8 @@ enum status settings_applied(struct engine *e, const struct crawl_settings *s,
 }
 
 /* Writes the note unless the store has the same. */
-static enum status write_note(struct engine *e, const struct crawl_settings *s)
+static enum status write_note(struct frontier *e,
+                              const struct crawl_settings *s)
 {
     struct buf text, there;
     bool known = false;
@@ -174,7 +171,7 @@ static enum status write_note(struct engine *e, const struct crawl_settings *s)
         st = read_note(e, &there, &known);
     if (st == STATUS_OK &&
         (!known || !bytes_equal(buf_bytes(&text), buf_bytes(&there))))
-        st = e->ops->set_meta(e, "settings", buf_bytes(&text));
+        st = frontier_set_meta(e, "settings", buf_bytes(&text));
     buf_fini(&text);
     buf_fini(&there);
     return st;
@@ -182,7 +179,7 @@ static enum status write_note(struct engine *e, const struct crawl_settings *s)
 
 /* The note has no secrets, so a digest tells whether those of the rules have
  * changed. Writes it; adds to *lifted what the change may lift. */
-static enum status note_secrets(struct engine *e,
+static enum status note_secrets(struct frontier *e,
                                 const struct crawl_settings *s,
                                 uint64_t *lifted)
 {
@@ -199,27 +196,27 @@ static enum status note_secrets(struct engine *e,
         option_text(spec_of(i), s, 0, &secret);
         buf_add_char(&secret, '\n');
     }
-    d = digest_bytes(e->ops->digest_key(e), buf_bytes(&secret));
+    d = digest_bytes(frontier_get_digest_key(e), buf_bytes(&secret));
     snprintf(is, sizeof is, "%016llx%016llx", (unsigned long long)d.hi,
              (unsigned long long)d.lo);
-    st = e->ops->meta(e, SECRETS, &was);
+    st = frontier_meta(e, SECRETS, &was);
     for (size_t i = 0; st == STATUS_OK && i < RULES; i++)
         if ((spec_of(i)->flags & OPTION_SECRET) != 0 &&
             !bytes_is(buf_bytes(&was), is))
             *lifted |= rules[i].reasons;
     if (st == STATUS_NOT_FOUND ||
         (st == STATUS_OK && !bytes_is(buf_bytes(&was), is)))
-        st = e->ops->set_meta(e, SECRETS, bytes_of_str(is));
+        st = frontier_set_meta(e, SECRETS, bytes_of_str(is));
     buf_fini(&secret);
     buf_fini(&was);
     return st;
 }
 
-enum status settings_note_first(struct engine *e,
+enum status settings_note_first(struct frontier *e,
                                 const struct crawl_settings *s,
                                 const struct url_form *form)
 {
-    enum status st = e->ops->rejudge(e, 0, clock_mono());
+    enum status st = frontier_rejudge(e, 0, clock_mono());
     uint64_t none = 0;
     bool other;
 
@@ -233,35 +230,35 @@ enum status settings_note_first(struct engine *e,
 /* ---- effects ---- */
 
 /* Has drops of these reasons judged again. */
-static enum status let_in(struct engine *e, uint64_t lifted)
+static enum status let_in(struct frontier *e, uint64_t lifted)
 {
-    struct engine_stats s;
+    struct frontier_counts s;
 
-    e->ops->stats(e, &s);
+    frontier_get_counts(e, &s);
     if (lifted != 0 && s.drops_lost > 0)
         log_warn("the crawl may stay incomplete: there was no room to keep "
                  "drops that these settings would let in",
                  "lost=%llu option=keep-dropped",
                  (unsigned long long)s.drops_lost);
-    return e->ops->rejudge(e, lifted, clock_mono());
+    return frontier_rejudge(e, lifted, clock_mono());
 }
 
-static enum status note_scope(struct engine *e, bool changed, bool *recheck)
+static enum status note_scope(struct frontier *e, bool changed, bool *recheck)
 {
     struct buf mark;
     enum status st;
 
     buf_init(&mark, 64);
-    st = e->ops->meta(e, "scope_changed", &mark);
+    st = frontier_meta(e, "scope_changed", &mark);
     *recheck = changed || st == STATUS_OK;
     if (st == STATUS_NOT_FOUND)
-        st = changed ? e->ops->set_meta(e, "scope_changed", bytes_of_str("1"))
+        st = changed ? frontier_set_meta(e, "scope_changed", bytes_of_str("1"))
                      : STATUS_OK;
     buf_fini(&mark);
     return st;
 }
 
-enum status settings_note(struct engine *e, const struct crawl_settings *s,
+enum status settings_note(struct frontier *e, const struct crawl_settings *s,
                           const struct url_form *form, bool *recheck)
 {
     struct crawl_settings was;
@@ -272,7 +269,7 @@ enum status settings_note(struct engine *e, const struct crawl_settings *s,
     *recheck = false;
     if (st != STATUS_OK)
         return st;
-    lifted = known ? what_is_lifted(&was, s) : ENGINE_MAY_RETURN;
+    lifted = known ? what_is_lifted(&was, s) : REASONS_MAY_RETURN;
     st = url_forms_note(e, form, &reformed);
     settings_fini(&was);
     if (st != STATUS_OK)
@@ -292,17 +289,17 @@ enum status settings_note(struct engine *e, const struct crawl_settings *s,
     return st == STATUS_OK ? write_note(e, s) : st; /* last */
 }
 
-enum status settings_put_in_force(struct engine *e, struct crawl_setup *c,
+enum status settings_put_in_force(struct frontier *e, struct crawl_setup *c,
                                   const struct crawl_settings *s)
 {
     bool recheck;
     enum status st = settings_note(e, s, c->form, &recheck);
 
     if (st == STATUS_OK && recheck)
-        e->ops->recheck(e, c->scope);
+        frontier_recheck(e, c->scope);
     if (st == STATUS_OK)
         st = crawl_setup_reopen(e, c, s);
     return st == STATUS_OK
-               ? e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL)
+               ? frontier_turn(e, true, clock_mono(), clock_wall_ms(), NULL)
                : st;
 }

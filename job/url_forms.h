@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/reader.h"
 #include "frontier/url/url_form.h"
 #include "job/settings/options.h"
@@ -30,7 +30,7 @@ MUST_CHECK enum status url_forms_read(struct url_form **out,
 
 /* Notes the form of a crawl. *other: the note was another one, so queued URLs
  * may have a new form. */
-MUST_CHECK enum status url_forms_note(struct engine *e,
+MUST_CHECK enum status url_forms_note(struct frontier *e,
                                       const struct url_form *form, bool *other);
 
 #endif

@@ -25,7 +25,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/order.h"
 
 #define ORDER_WEB_LINKS  20
@@ -149,12 +149,12 @@ struct order_text {
     char key[32], url[96];
 };
 
-static inline struct engine_item order_web_item(const struct order_web *w,
-                                                struct engine *e, uint32_t page,
-                                                uint32_t depth,
-                                                struct order_text *t)
+static inline struct url_item order_web_item(const struct order_web *w,
+                                             struct frontier *e, uint32_t page,
+                                             uint32_t depth,
+                                             struct order_text *t)
 {
-    struct engine_item item = {.depth = depth, .seed = depth == 0};
+    struct url_item item = {.depth = depth, .seed = depth == 0};
     unsigned host = order_web_host(w, page);
 
     snprintf(t->key, sizeof t->key, "h%u.test", host);
@@ -162,24 +162,24 @@ static inline struct engine_item order_web_item(const struct order_web *w,
              order_web_mix(page) % 97, page);
     item.key = bytes_of_str(t->key);
     item.url = bytes_of_str(t->url);
-    item.digest = digest_url(e->ops->digest_key(e), bytes_of_str("DEFAULT"),
-                             item.key, item.url);
+    item.digest = digest_url(frontier_get_digest_key(e),
+                             bytes_of_str("DEFAULT"), item.key, item.url);
     return item;
 }
 
 static inline enum status order_web_ack(const struct order_web *w,
-                                        struct engine *e,
-                                        const struct engine_lease *l,
-                                        int64_t now, struct order_run *run)
+                                        struct frontier *e,
+                                        const struct url_lease *l, int64_t now,
+                                        struct order_run *run)
 {
     char url[96];
-    struct engine_done done = {
+    struct url_done done = {
         .id = l->id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = now / NS_PER_MS},
         .host = {.ended = now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
-    struct engine_item *found;
+    struct url_item *found;
     struct order_text *texts;
     uint32_t page;
     enum status st;
@@ -195,7 +195,7 @@ static inline enum status order_web_ack(const struct order_web *w,
     done.outlinks = found;
     run->pages++;
     run->weight += w->in[page];
-    st = e->ops->ack(e, &done, 1, now, now / NS_PER_MS);
+    st = frontier_ack(e, &done, 1, now, now / NS_PER_MS);
     free(found);
     free(texts);
     return st;
@@ -222,9 +222,9 @@ static inline enum status order_web_crawl(const struct order_web *w,
         .commit_interval = 200 * NS_PER_MS,
         .random_seed = 7,
     };
-    struct engine_lease leases[ORDER_WEB_WINDOW];
+    struct url_lease leases[ORDER_WEB_WINDOW];
     struct order_text text;
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
     clock_t began = clock();
     int64_t now = NS_PER_S;
     size_t n = 0;
@@ -233,22 +233,22 @@ static inline enum status order_web_crawl(const struct order_web *w,
     *run = (struct order_run){.pages = 0};
     for (uint32_t p = w->size > w->pages ? w->pages : w->size - 1;
          st == STATUS_OK && p < w->size; p++) {
-        struct engine_item seed = order_web_item(w, e, p, 0, &text);
+        struct url_item seed = order_web_item(w, e, p, 0, &text);
 
-        st = e->ops->put(e, o.crawl, 0, &seed, 1, 1, NULL);
+        st = frontier_put(e, 0, &seed, 1, 1, NULL);
     }
     while (st == STATUS_OK && now != INT64_MAX && run->pages < limit) {
-        st = e->ops->lease(e, ORDER_WEB_WINDOW, now, now / NS_PER_MS, leases,
-                           &n);
+        st = frontier_lease(e, ORDER_WEB_WINDOW, now, now / NS_PER_MS, leases,
+                            &n);
         for (size_t i = 0; st == STATUS_OK && i < n; i++)
             st = order_web_ack(w, e, &leases[i], now, run);
         if (st == STATUS_OK)
-            st = e->ops->turn(e, false, now, now / NS_PER_MS, NULL);
+            st = frontier_turn(e, false, now, now / NS_PER_MS, NULL);
         if (n == 0)
-            now = e->ops->next_due(e, now, NULL);
+            now = frontier_next_due(e, now, NULL);
     }
     if (e != NULL)
-        e->ops->close(e);
+        frontier_close(e);
     run->cpu = (double)(clock() - began) / CLOCKS_PER_SEC;
     return st;
 }

@@ -1,6 +1,6 @@
 /*
  * refresh_web.h - pages that change at known rates, fetched again and again by
- * an engine without sockets, and for how much of the time its copies of them
+ * a frontier without sockets, and for how much of the time its copies of them
  * are up to date. Header only; for bench_refresh and the suite refresh_web.
  *
  * The pages are on one host. Their rates are spread evenly over orders of
@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/html/link_values.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/refresh/refresh_rate.h"
 
 #define REFRESH_WEB_HOUR 3600000.0 /* ms */
@@ -98,35 +98,35 @@ static inline double refresh_web_best(const struct refresh_web *w)
 }
 
 static inline enum status refresh_web_put(const struct refresh_web *w,
-                                          struct engine *e)
+                                          struct frontier *e)
 {
     enum status st = STATUS_OK;
 
     for (uint32_t i = 0; st == STATUS_OK && i < w->pages; i++) {
         char url[48];
-        struct engine_item item = {.seed = true,
-                                   .kind = LINK_SEED,
-                                   .key = bytes_of_str("w.test")};
+        struct url_item item = {.seed = true,
+                                .kind = LINK_SEED,
+                                .key = bytes_of_str("w.test")};
 
         snprintf(url, sizeof url, "http://w.test/%u", i);
         item.url = bytes_of_str(url);
-        item.digest = digest_url(e->ops->digest_key(e), bytes_of_str("DEFAULT"),
-                                 item.key, item.url);
-        st = e->ops->put(e, bytes_of_str("DEFAULT"), 0, &item, 1, 1, NULL);
+        item.digest = digest_url(frontier_get_digest_key(e),
+                                 bytes_of_str("DEFAULT"), item.key, item.url);
+        st = frontier_put(e, 0, &item, 1, 1, NULL);
     }
     return st;
 }
 
 /* A fetch of a page: has it changed, and how long was the copy up to date? */
 static inline enum status refresh_web_ack(
-    const struct refresh_web *w, struct engine *e, const struct engine_lease *l,
+    const struct refresh_web *w, struct frontier *e, const struct url_lease *l,
     int64_t now, struct refresh_page *pages, uint64_t *random,
     struct refresh_run *run)
 {
     const int64_t at_ms = now / NS_PER_MS;
     const double half = w->interval * w->rounds / 2 * REFRESH_WEB_DAY;
     char url[48];
-    struct engine_done done = {
+    struct url_done done = {
         .id = l->id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = at_ms},
@@ -155,7 +155,7 @@ static inline enum status refresh_web_ack(
     page->at_ms = at_ms;
     done.row.body_print = page->version + 1;
     done.row.text_digest = (struct digest){page->version + 1, 1};
-    return e->ops->ack(e, &done, 1, now, at_ms);
+    return frontier_ack(e, &done, 1, now, at_ms);
 }
 
 /* Fetches the pages by these rules for all rounds, in the empty directory
@@ -185,8 +185,8 @@ static inline enum status refresh_web_run(const struct refresh_web *w,
     };
     struct refresh_page *pages = xcalloc(w->pages, sizeof *pages);
     uint64_t random = w->seed;
-    struct engine_lease l;
-    struct engine *e = NULL;
+    struct url_lease l;
+    struct frontier *e = NULL;
     int64_t now = NS_PER_S;
     size_t n = 0;
     enum status st = frontier_create(&e, dir, &o, 1);
@@ -195,16 +195,16 @@ static inline enum status refresh_web_run(const struct refresh_web *w,
     if (st == STATUS_OK)
         st = refresh_web_put(w, e);
     while (st == STATUS_OK && now < end) {
-        st = e->ops->lease(e, 1, now, now / NS_PER_MS, &l, &n);
+        st = frontier_lease(e, 1, now, now / NS_PER_MS, &l, &n);
         if (st == STATUS_OK && n > 0)
             st = refresh_web_ack(w, e, &l, now, pages, &random, run);
         if (st == STATUS_OK)
-            st = e->ops->turn(e, false, now, now / NS_PER_MS, NULL);
+            st = frontier_turn(e, false, now, now / NS_PER_MS, NULL);
         if (n == 0)
-            now = e->ops->next_due(e, now, NULL);
+            now = frontier_next_due(e, now, NULL);
     }
     if (e != NULL)
-        e->ops->close(e);
+        frontier_close(e);
     free(pages);
     return st;
 }

@@ -34,7 +34,7 @@
 #include "config/config.h"
 #include "config/option.h"
 #include "crawler/html/link_values.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/reader.h"
 #include "job/crawl_files.h"
 #include "job/crawl_setup.h"
@@ -287,9 +287,9 @@ static enum status read_crawls(const struct option_list *dirs,
 }
 
 /* Reads them into the crawl. STATUS_IO: a file could not be read or written,
- * and the reason was printed on stderr; other errors are the engine's. */
+ * and the reason was printed on stderr; other errors are the frontier's. */
 static enum status import_files_read(const struct import_files *f,
-                                     struct engine *e, struct crawl_setup *c,
+                                     struct frontier *e, struct crawl_setup *c,
                                      struct import_counts *counts)
 {
     struct importing m = {.f = f};
@@ -338,7 +338,7 @@ static int cannot(struct shards_importing *m, enum status st)
 }
 
 /* Nothing is sent to other shards: each reads all of the input. */
-static void leave_out(void *ctx, const struct engine_item *item, uint64_t via)
+static void leave_out(void *ctx, const struct url_item *item, uint64_t via)
 {
     (void)ctx;
     (void)item;
@@ -358,19 +358,19 @@ static void add_counts(struct import_counts *to, const struct import_counts *of)
     to->refused = of->refused;
 }
 
-static enum status is_whole(struct engine *e, bool *whole)
+static enum status is_whole(struct frontier *e, bool *whole)
 {
     struct buf mark;
     enum status st;
 
     buf_init(&mark, 16);
-    st = e->ops->meta(e, "seeds_complete", &mark);
+    st = frontier_meta(e, "seeds_complete", &mark);
     *whole = st == STATUS_OK;
     buf_fini(&mark);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static enum status fill(struct shards_importing *m, struct engine *e,
+static enum status fill(struct shards_importing *m, struct frontier *e,
                         struct crawl_setup *c, const struct crawl_settings *s)
 {
     struct import_counts counts = {0};
@@ -383,10 +383,10 @@ static enum status fill(struct shards_importing *m, struct engine *e,
     if (st == STATUS_OK && !whole)
         st = settings_note_first(e, s, c->form);
     if (st == STATUS_OK && !whole)
-        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = e->ops->checkpoint_now(e, "stopped", true, clock_mono(),
-                                    clock_wall_ms());
+        st = frontier_checkpoint_now(e, "stopped", true, clock_mono(),
+                                     clock_wall_ms());
     add_counts(m->counts, &counts);
     return st;
 }
@@ -394,7 +394,7 @@ static enum status fill(struct shards_importing *m, struct engine *e,
 static int import_shard(struct shards_importing *m, struct shard_rows *rows,
                         struct crawl_setup *c, struct crawl_settings *s)
 {
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
     struct buf note;
     bool there = false;
     int code = EXIT_CANNOT;
@@ -421,7 +421,7 @@ static int import_shard(struct shards_importing *m, struct shard_rows *rows,
     if (st == STATUS_OK)
         st = fill(m, e, c, s);
     if (e != NULL)
-        e->ops->close(e);
+        frontier_close(e);
     return st == STATUS_OK ? EXIT_DONE : crawl_open_failed(st, s->output);
 }
 
@@ -663,7 +663,7 @@ static bool settings_of_import(struct crawl_settings *s,
 }
 
 /* Nothing of it counts before the mark "seeds_complete" is on disk. */
-static enum status import_fill(struct engine *e, struct crawl_setup *c,
+static enum status import_fill(struct frontier *e, struct crawl_setup *c,
                                const struct crawl_settings *s,
                                const struct import_files *files,
                                struct import_counts *counts)
@@ -676,12 +676,12 @@ static enum status import_fill(struct engine *e, struct crawl_setup *c,
     if (st == STATUS_OK)
         st = settings_note_first(e, s, c->form);
     if (st == STATUS_OK)
-        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st =
-            e->ops->checkpoint_now(e,
-                                   counts->waiting > 0 ? "stopped" : "finished",
-                                   true, clock_mono(), clock_wall_ms());
+        st = frontier_checkpoint_now(e,
+                                     counts->waiting > 0 ? "stopped"
+                                                         : "finished",
+                                     true, clock_mono(), clock_wall_ms());
     return st;
 }
 
@@ -690,7 +690,7 @@ static int import_into(struct crawl_settings *s, struct crawl_setup *c,
                        const struct import_files *files,
                        struct import_counts *counts)
 {
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
@@ -706,7 +706,7 @@ static int import_into(struct crawl_settings *s, struct crawl_setup *c,
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
     st = import_fill(e, c, s, files, counts);
-    e->ops->close(e);
+    frontier_close(e);
     if (st == STATUS_OK)
         return counts->refused > 0 ? EXIT_SEEDS : EXIT_DONE;
     crawl_remove_files(s->output);

@@ -19,7 +19,7 @@ struct progress {
     enum mode mode;
     int64_t start, due; /* monotonic */
     int64_t sampled;    /* when `before` was taken */
-    struct engine_stats before;
+    struct frontier_counts before;
     struct progress_limits limits;
     struct progress_rates rates;
 };
@@ -40,7 +40,7 @@ static enum mode resolve(enum progress_choice choice)
 
 struct progress *progress_new(enum progress_choice choice,
                               const struct progress_limits *limits,
-                              const struct engine_stats *first, int64_t now)
+                              const struct frontier_counts *first, int64_t now)
 {
     struct progress *p = xcalloc(1, sizeof *p);
 
@@ -81,7 +81,7 @@ static void write_progress(struct progress *p, const struct crawl_stats *s,
     buf_fini(&b);
 }
 
-static void update_rates(struct progress *p, const struct engine_stats *s,
+static void update_rates(struct progress *p, const struct frontier_counts *s,
                          int64_t now)
 {
     p->rates.elapsed_ms = (now - p->start) / NS_PER_MS;
@@ -96,7 +96,7 @@ void progress_update(struct progress *p, const struct crawl_stats *s,
 {
     if (!progress_due(p, now))
         return;
-    update_rates(p, &s->engine, now);
+    update_rates(p, &s->counts, now);
     write_progress(p, s, false);
     p->due = now + (p->mode == MODE_BAR ? BAR_EVERY
                                         : live_line_interval(now - p->start));
@@ -110,7 +110,7 @@ void progress_free(struct progress *p, const struct crawl_stats *last,
     if (p->mode == MODE_BAR)
         live_line_end();
     if (p->mode == MODE_JSON && last != NULL) {
-        update_rates(p, &last->engine, now);
+        update_rates(p, &last->counts, now);
         write_progress(p, last, true);
     }
     free(p);

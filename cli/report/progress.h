@@ -47,7 +47,7 @@ struct progress;
  * there. `now` is monotonic nanoseconds, as everywhere. */
 struct progress *progress_new(enum progress_choice choice,
                               const struct progress_limits *limits,
-                              const struct engine_stats *first, int64_t now);
+                              const struct frontier_counts *first, int64_t now);
 /* Is it time for an update? Cheap; asked at every turn of the loop. */
 bool progress_due(const struct progress *p, int64_t now);
 void progress_update(struct progress *p, const struct crawl_stats *s,
@@ -63,8 +63,8 @@ void progress_free(struct progress *p, const struct crawl_stats *last,
  * rates, 0 at first, and the time that has passed in this run. */
 void progress_rates(struct progress_rates *r,
                     const struct progress_limits *limits,
-                    const struct engine_stats *before,
-                    const struct engine_stats *now, int64_t ms);
+                    const struct frontier_counts *before,
+                    const struct frontier_counts *now, int64_t ms);
 /* Appends at most `width` columns; the least important parts are left out
  * first. */
 void progress_bar(struct buf *out, const struct crawl_stats *s,

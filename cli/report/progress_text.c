@@ -38,7 +38,7 @@ static int64_t sooner(int64_t a, int64_t b)
 
 /* The part done of --limit, or else of the known URLs. */
 static double part_done(const struct progress_limits *limits,
-                        const struct engine_stats *now)
+                        const struct frontier_counts *now)
 {
     if (limits->pages > 0)
         return fmin((double)now->pages / (double)limits->pages, 1);
@@ -49,13 +49,13 @@ static double part_done(const struct progress_limits *limits,
 
 void progress_rates(struct progress_rates *r,
                     const struct progress_limits *limits,
-                    const struct engine_stats *before,
-                    const struct engine_stats *now, int64_t ms)
+                    const struct frontier_counts *before,
+                    const struct frontier_counts *now, int64_t ms)
 {
     int64_t time_left = -1;
 
-    rate_follow(&r->pages, engine_stats_fetches(before),
-                engine_stats_fetches(now), ms);
+    rate_follow(&r->pages, frontier_counts_fetches(before),
+                frontier_counts_fetches(now), ms);
     rate_follow(&r->counted, before->pages, now->pages, ms);
     rate_follow(&r->bytes, before->bytes, now->bytes, ms);
     if (limits->time_ms > 0)
@@ -180,7 +180,7 @@ static void add_graph(struct buf *b, double done)
 static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
                       const struct progress_rates *r)
 {
-    const struct engine_stats *n = &s->engine;
+    const struct frontier_counts *n = &s->counts;
     struct buf b;
 
     buf_init(&b, PART_MOST - 1);
@@ -263,7 +263,7 @@ void progress_bar(struct buf *out, const struct crawl_stats *s,
 void progress_line(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r)
 {
-    const struct engine_stats *n = &s->engine;
+    const struct frontier_counts *n = &s->counts;
 
     buf_add_str(out, "urlweir: progress: elapsed=");
     format_duration(out, r->elapsed_ms);

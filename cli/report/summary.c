@@ -84,7 +84,7 @@ static void failed_row(FILE *to, const struct crawl_stats *c)
     for (size_t i = 0; i < n; i++)
         all[i] = (struct reason){c->frontier.failures[i].why,
                                  c->frontier.failures[i].count};
-    reasons_row(to, "failed", c->engine.failed, all, n);
+    reasons_row(to, "failed", c->counts.failed, all, n);
 }
 
 static void status_row(FILE *to, const char *name, uint64_t count,
@@ -103,9 +103,10 @@ static void status_row(FILE *to, const char *name, uint64_t count,
 
 static void pages_row(FILE *to, const struct summary *s)
 {
-    const struct engine_stats *n = &s->crawl->engine;
-    uint64_t run = engine_stats_fetches(n);
-    uint64_t before = s->before != NULL ? engine_stats_fetches(s->before) : 0;
+    const struct frontier_counts *n = &s->crawl->counts;
+    uint64_t run = frontier_counts_fetches(n);
+    uint64_t before =
+        s->before != NULL ? frontier_counts_fetches(s->before) : 0;
     struct buf b;
 
     /* Pages that are to be read again count no more until they were. */
@@ -144,16 +145,17 @@ static void fetched_row(FILE *to, const struct crawl_stats *c)
         format_count(&b, unchanged);
         buf_add_str(&b, " unchanged");
     }
-    row(to, "fetched", c->engine.fetched, buf_str(&b));
+    row(to, "fetched", c->counts.fetched, buf_str(&b));
     buf_fini(&b);
 }
 
 /* "12 changed; in this run 61, 2 changed; 3 gone for good" */
 static void refreshed_row(FILE *to, const struct summary *s)
 {
-    static const struct engine_stats none = {.refreshed = 0};
-    const struct engine_stats *n = &s->crawl->engine;
-    const struct engine_stats *before = s->before != NULL ? s->before : &none;
+    static const struct frontier_counts none = {.refreshed = 0};
+    const struct frontier_counts *n = &s->crawl->counts;
+    const struct frontier_counts *before =
+        s->before != NULL ? s->before : &none;
     struct buf b;
 
     if (n->refreshed == 0)
@@ -252,7 +254,7 @@ static bool has_reason(const struct crawl_stats *c, const char *why)
 
 static void print_hints(FILE *to, const struct crawl_stats *c)
 {
-    bool all = c->engine.seeds_failed == c->engine.seeds;
+    bool all = c->counts.seeds_failed == c->counts.seeds;
 
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if ((all || hints[i].of_seeds) && has_reason(c, hints[i].why))
@@ -266,7 +268,7 @@ static void print_silence(FILE *to, const struct crawl_stats *c)
     const char *hint = w->host[0] != '\0' ? hint_for(w->why) : NULL;
     struct buf b;
 
-    if (c->engine.fetched > 0 || hint == NULL)
+    if (c->counts.fetched > 0 || hint == NULL)
         return;
     buf_init(&b, LINE_MOST);
     format_terminal(&b, bytes_of_str(w->host));
@@ -276,7 +278,7 @@ static void print_silence(FILE *to, const struct crawl_stats *c)
 
 static void seen_rows(FILE *to, const struct crawl_stats *c)
 {
-    const struct engine_stats *n = &c->engine;
+    const struct frontier_counts *n = &c->counts;
     struct buf b;
 
     buf_init(&b, LINE_MOST);
@@ -321,7 +323,7 @@ static void received_row(FILE *to, const struct summary *s)
 
     buf_init(&size, 64);
     buf_init(&rest, LINE_MOST);
-    format_size(&size, s->crawl->engine.bytes);
+    format_size(&size, s->crawl->counts.bytes);
     buf_add_str(&rest, "in ");
     format_duration(&rest, s->elapsed_ms);
     fprintf(to, "  %-11s %13s   %s\n", "received", buf_str(&size),
@@ -359,7 +361,7 @@ static const char *stop_text(const struct summary *s)
 {
     switch (s->end) {
     case CRAWL_FINISHED:
-        return s->crawl->engine.seeds_failed > 0
+        return s->crawl->counts.seeds_failed > 0
                    ? "finished, but some seeds could not be fetched"
                    : "finished: every URL in scope was fetched, or has a "
                      "reason why not";
@@ -441,7 +443,7 @@ static void print_larger(FILE *to, const struct summary *s)
 
 static void print_next(FILE *to, const struct summary *s)
 {
-    const struct engine_stats *n = &s->crawl->engine;
+    const struct frontier_counts *n = &s->crawl->counts;
 
     if (s->end == CRAWL_BROKEN)
         next(to, "to see what is wrong", "verify", s->dir, "");
@@ -522,11 +524,11 @@ static void print_longest(FILE *to, const struct crawl_wait *w)
 void summary_print(FILE *to, const struct summary *s)
 {
     const struct crawl_stats *c = s->crawl;
-    const struct engine_stats *n = &c->engine;
+    const struct frontier_counts *n = &c->counts;
 
     fprintf(to, "%s\n", stop_text(s));
     print_waits(to, s);
-    if (s->crawl->engine.fetched > 0)
+    if (s->crawl->counts.fetched > 0)
         print_longest(to, s->longest);
     print_silence(to, c);
     pages_row(to, s);

@@ -20,9 +20,9 @@ struct summary {
     const char *dir; /* NULL: it is not kept */
     enum crawl_end end;
     enum exit_code code;
-    int64_t elapsed_ms;                /* of this run */
-    const struct crawl_stats *crawl;   /* as it ended */
-    const struct engine_stats *before; /* of this run; NULL: all 0 */
+    int64_t elapsed_ms;                   /* of this run */
+    const struct crawl_stats *crawl;      /* as it ended */
+    const struct frontier_counts *before; /* of this run; NULL: all 0 */
 
     const struct crawl_wait *waits; /* hosts that have URLs left */
     size_t wait_count;

@@ -24,7 +24,7 @@
 #include "cli/run/crawl_run.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/reader.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
@@ -41,7 +41,7 @@
 
 /* Stores all seeds, and the mark. On failure, which was reported, *code is the
  * exit status. */
-static enum status crawl_begin_seeds(struct engine *e, struct crawl_setup *c,
+static enum status crawl_begin_seeds(struct frontier *e, struct crawl_setup *c,
                                      struct crawl_settings *s, int *code)
 {
     enum status st;
@@ -58,10 +58,10 @@ static enum status crawl_begin_seeds(struct engine *e, struct crawl_setup *c,
     if (st == STATUS_OK)
         st = settings_note_first(e, s, c->form);
     if (st == STATUS_OK)
-        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = e->ops->checkpoint_now(e, "running", false, clock_mono(),
-                                    clock_wall_ms());
+        st = frontier_checkpoint_now(e, "running", false, clock_mono(),
+                                     clock_wall_ms());
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir crawl: cannot store the seeds: %s\n",
                 status_text(st));
@@ -190,7 +190,7 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
 {
     const struct jsonl_options lines = jsonl_options_of(s);
     struct crawl_control *control = NULL;
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
@@ -213,12 +213,12 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
         crawl_control_close(control);
         return crawl_open_failed(st, s->output);
     }
-    c->fetch.rules.digest_key = e->ops->digest_key(e);
+    c->fetch.rules.digest_key = frontier_get_digest_key(e);
     st = crawl_begin_seeds(e, c, s, &code);
     if (st == STATUS_OK)
         code = crawl_run(c, e, s, control);
     crawl_control_close(control);
-    e->ops->close(e);
+    frontier_close(e);
     if (st != STATUS_OK)
         crawl_remove_files(s->output); /* nothing was fetched */
     return code;

@@ -20,7 +20,7 @@
 #include "cli/run/held_crawl.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"
@@ -93,7 +93,7 @@ static bool are_free(const struct crawl_settings *was,
 
 /* After a crash that follows the first step, the next resume does the others.
  */
-static enum status change_settings(struct engine *e, struct crawl_setup *c,
+static enum status change_settings(struct frontier *e, struct crawl_setup *c,
                                    const struct crawl_settings *s,
                                    const struct crawl_settings *before)
 {
@@ -120,7 +120,7 @@ static enum status change_settings(struct engine *e, struct crawl_setup *c,
 }
 
 /* --retry, as `urlweir retry` does it. */
-static enum status retry_failed_urls(struct engine *e, struct crawl_setup *c,
+static enum status retry_failed_urls(struct frontier *e, struct crawl_setup *c,
                                      const struct crawl_settings *s)
 {
     struct crawls_call call = {.verb = CRAWLS_RETRY};
@@ -150,26 +150,26 @@ static enum status retry_failed_urls(struct engine *e, struct crawl_setup *c,
     return st != STATUS_OK ? st : closed;
 }
 
-static bool is_finished(struct engine *e)
+static bool is_finished(struct frontier *e)
 {
-    struct engine_stats s;
+    struct frontier_counts s;
 
-    e->ops->stats(e, &s);
+    frontier_get_counts(e, &s);
     return s.queued == 0 && s.dated == 0 && !s.rejudging;
 }
 
 /* The last run may have been killed before its last checkpoint, and opening the
  * crawl may have mended its filter, so this makes the files agree. */
-static int already_finished(struct engine *e, const char *dir)
+static int already_finished(struct frontier *e, const char *dir)
 {
-    struct engine_stats s;
-    enum status st = e->ops->checkpoint_now(e, "finished", true, clock_mono(),
-                                            clock_wall_ms());
+    struct frontier_counts s;
+    enum status st = frontier_checkpoint_now(e, "finished", true, clock_mono(),
+                                             clock_wall_ms());
 
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir resume: cannot write a checkpoint in %s: %s\n",
                 dir, status_text(st));
-    e->ops->stats(e, &s);
+    frontier_get_counts(e, &s);
     fprintf(stderr,
             "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
             "pages; nothing is left to fetch; `urlweir seed %s URL...` adds "
@@ -183,7 +183,7 @@ static int already_finished(struct engine *e, const char *dir)
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 
-static int run_controlled(struct crawl_setup *c, struct engine *e,
+static int run_controlled(struct crawl_setup *c, struct frontier *e,
                           const struct crawl_settings *s,
                           struct file_lock *lock)
 {
@@ -201,7 +201,7 @@ static int resume_in(const struct crawl_settings *s,
                      const struct crawl_settings *before, struct crawl_setup *c,
                      struct file_lock *lock)
 {
-    struct engine *e = NULL;
+    struct frontier *e = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
@@ -218,7 +218,7 @@ static int resume_in(const struct crawl_settings *s,
     if (st == STATUS_OK)
         st = retry_failed_urls(e, c, s);
     if (st != STATUS_OK) {
-        e->ops->close(e);
+        frontier_close(e);
         return st == STATUS_ARG ? EXIT_USAGE : crawl_open_failed(st, s->output);
     }
     if (is_finished(e)) {
@@ -230,10 +230,10 @@ static int resume_in(const struct crawl_settings *s,
                    ? crawl_run_lines(s, already_finished(e, s->output))
                    : crawl_open_failed(st, s->output);
     } else {
-        c->fetch.rules.digest_key = e->ops->digest_key(e);
+        c->fetch.rules.digest_key = frontier_get_digest_key(e);
         code = run_controlled(c, e, s, lock);
     }
-    e->ops->close(e);
+    frontier_close(e);
     return code;
 }
 

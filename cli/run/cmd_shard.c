@@ -26,7 +26,7 @@
 #include "cluster/cluster_control.h"
 #include "cluster/shard.h"
 #include "cluster/shard_rows.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
 #include "job/crawl_jobs/confine.h"
@@ -198,7 +198,7 @@ struct part {
     struct shard_number number;
     _Atomic int64_t *owned_until;
     struct shard *shard;
-    struct engine *engine;
+    struct frontier *frontier;
     char worker[SHARD_WORKER_SIZE]; /* "HOST:DIR"; empty: too long */
     struct buf why;
 };
@@ -214,14 +214,14 @@ static int cannot(struct part *p, enum status st)
  * Kafka. */
 static enum status begin_new(struct part *p)
 {
-    struct engine *e = p->engine;
+    struct frontier *e = p->frontier;
     enum status st = settings_note_first(e, &p->s, p->c.form);
 
     if (st == STATUS_OK)
-        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = e->ops->checkpoint_now(e, "running", false, clock_mono(),
-                                    clock_wall_ms());
+        st = frontier_checkpoint_now(e, "running", false, clock_mono(),
+                                     clock_wall_ms());
     return st;
 }
 
@@ -229,14 +229,14 @@ static enum status begin_again(struct part *p)
 {
     struct crawl_settings was;
     bool known;
-    enum status st = settings_applied(p->engine, &p->s, &was, &known);
+    enum status st = settings_applied(p->frontier, &p->s, &was, &known);
 
     if (st != STATUS_OK)
         return st;
     settings_fini(&was);
     if (!known) /* its first process ended before it noted this */
         return begin_new(p);
-    return settings_put_in_force(p->engine, &p->c, &p->s);
+    return settings_put_in_force(p->frontier, &p->c, &p->s);
 }
 
 static int crawl_shard(struct part *p, struct file_lock *lock)
@@ -256,18 +256,18 @@ static int crawl_shard(struct part *p, struct file_lock *lock)
     shard_fit(p->shard, &p->c.frontier);
     p->c.crawl.paused = shard_is_paused(p->shard);
     p->c.fetch.may_ask_until = p->owned_until;
-    st = there ? frontier_open(&p->engine, p->s.output, &p->c.frontier,
+    st = there ? frontier_open(&p->frontier, p->s.output, &p->c.frontier,
                                clock_mono(), clock_wall_ms())
-               : frontier_create(&p->engine, p->s.output, &p->c.frontier,
+               : frontier_create(&p->frontier, p->s.output, &p->c.frontier,
                                  clock_wall_ms());
     if (st == STATUS_OK)
         st = there ? begin_again(p) : begin_new(p);
     if (st != STATUS_OK)
         return crawl_open_failed(st, p->s.output);
-    shard_attach(p->shard, p->engine);
-    p->c.fetch.rules.digest_key = p->engine->ops->digest_key(p->engine);
+    shard_attach(p->shard, p->frontier);
+    p->c.fetch.rules.digest_key = frontier_get_digest_key(p->frontier);
     if (crawl_control_open(&control, "shard", &p->s, lock, &code))
-        code = crawl_run(&p->c, p->engine, &p->s, control);
+        code = crawl_run(&p->c, p->frontier, &p->s, control);
     crawl_control_close(control);
     return code;
 }
@@ -297,8 +297,8 @@ static int run(struct part *p)
     else if (crawl_block_start(&p->c, &p->s, &code) &&
              crawl_credentials_start(&p->c, &p->s, &code))
         code = crawl_shard(p, lock);
-    if (p->engine != NULL)
-        p->engine->ops->close(p->engine);
+    if (p->frontier != NULL)
+        frontier_close(p->frontier);
     shard_close(p->shard);
     file_lock_free(lock);
     return code;
@@ -347,7 +347,7 @@ static void name_worker(struct part *p, const char *dir)
 
 int cmd_shard(int argc, char **argv)
 {
-    struct part p = {.engine = NULL};
+    struct part p = {.frontier = NULL};
     int code = EXIT_USAGE;
     enum status st;
 

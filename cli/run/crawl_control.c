@@ -95,10 +95,10 @@ struct crawls *crawl_control_crawls(const struct crawl_control *c)
 }
 
 void crawl_control_attach(struct crawl_control *c, struct crawl_setup *setup,
-                          const struct crawl_settings *s, struct engine *engine,
-                          struct crawl *crawl)
+                          const struct crawl_settings *s,
+                          struct frontier *frontier, struct crawl *crawl)
 {
-    c->member = crawl_job_attach(setup, s, engine, crawl);
+    c->member = crawl_job_attach(setup, s, frontier, crawl);
     crawls_attach(c->crawls, CRAWL_ID, s->output, c->member);
 }
 

@@ -35,8 +35,8 @@ MUST_CHECK bool crawl_control_open(struct crawl_control **out, const char *what,
                                    struct file_lock *lock, int *code);
 /* Shows this crawl to callers. All arguments must outlive the release. */
 void crawl_control_attach(struct crawl_control *c, struct crawl_setup *setup,
-                          const struct crawl_settings *s, struct engine *engine,
-                          struct crawl *crawl);
+                          const struct crawl_settings *s,
+                          struct frontier *frontier, struct crawl *crawl);
 /* Has `urlweir stop` been called for this crawl? The caller then stops it. */
 bool crawl_control_stopped(const struct crawl_control *c);
 /* Ends the calls and forgets the crawl; call it before crawl_free. */

@@ -178,7 +178,7 @@ static void say_if_paused(bool paused, bool *was, const char *dir)
 /* ---- the summary ---- */
 
 static int exit_code_of(const struct crawl_result *r,
-                        const struct engine_stats *s)
+                        const struct frontier_counts *s)
 {
     switch (r->end) {
     case CRAWL_FINISHED:
@@ -205,9 +205,9 @@ static int exit_code_of(const struct crawl_result *r,
 
 static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
                   const struct crawl_result *r,
-                  const struct engine_stats *before, int64_t elapsed)
+                  const struct frontier_counts *before, int64_t elapsed)
 {
-    int code = exit_code_of(r, &c->engine);
+    int code = exit_code_of(r, &c->counts);
 
     if (s->quiet)
         return code;
@@ -323,21 +323,21 @@ static void watch(struct run *r, struct crawl_result *result)
     }
 }
 
-int crawl_run(struct crawl_setup *setup, struct engine *e,
+int crawl_run(struct crawl_setup *setup, struct frontier *e,
               const struct crawl_settings *s, struct crawl_control *control)
 {
     struct crawl_result result = {.end = CRAWL_RUNNING};
     const struct progress_limits limits = {(uint64_t)s->limit_pages,
                                            s->limit_time_ms, s->quota_bytes};
     struct crawl_stats look;
-    struct engine_stats before;
+    struct frontier_counts before;
     struct run r = {.s = s, .control = control, .started = clock_mono()};
     enum status st;
     int code;
 
     if (!open_lines(&r.lines, s, &setup->lines_upto, &code))
         return code;
-    e->ops->stats(e, &before);
+    frontier_get_counts(e, &before);
     r.progress = progress_new(s->progress, &limits, &before, r.started);
     st = crawl_archive_open(setup, s);
     if (st == STATUS_OK)

@@ -1,14 +1,14 @@
 /*
  * crawl_run.h - run a crawl to its end: signals, progress, summary, exit.
  *
- * `crawl` and `resume` share this once the engine is open.
+ * `crawl` and `resume` share this once the frontier is open.
  */
 #ifndef URLWEIR_CLI_RUN_CRAWL_RUN_H
 #define URLWEIR_CLI_RUN_CRAWL_RUN_H
 
 #include "base/file/file.h"
 #include "cli/run/crawl_control.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "job/crawl_setup.h"
 #include "job/settings/options.h"
 
@@ -19,8 +19,8 @@ MUST_CHECK bool crawl_lock(const char *dir, const char *what,
 
 /* Returns the exit status. If a fetcher does not come back, ends the process
  * with EXIT_STUCK instead. On return `control` no longer knows the crawl; the
- * caller closes it and the engine. */
-int crawl_run(struct crawl_setup *c, struct engine *engine,
+ * caller closes it and the frontier. */
+int crawl_run(struct crawl_setup *c, struct frontier *frontier,
               const struct crawl_settings *s, struct crawl_control *control);
 
 /* Writes the lines of --jsonl that a crash prevented, for a crawl that is
@@ -28,7 +28,7 @@ int crawl_run(struct crawl_setup *c, struct engine *engine,
  */
 int crawl_run_lines(const struct crawl_settings *s, int code);
 
-/* Prints why an engine could not be made or opened; returns the exit status. */
+/* Prints why a frontier could not be made or opened; returns the exit status. */
 int crawl_open_failed(enum status st, const char *dir);
 
 /* ---- end a process when one of its fetchers does not come back ---- */

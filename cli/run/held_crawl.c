@@ -16,7 +16,7 @@
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_control.h"
 #include "cli/run/crawl_run.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/reader.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"
@@ -29,13 +29,13 @@ struct held_crawl {
     struct crawl_settings s;
     struct crawl_setup setup;
     struct file_lock *lock;
-    struct engine *engine; /* NULL: not opened here */
+    struct frontier *frontier; /* NULL: not opened here */
 };
 
-/* ---- over an open engine ---- */
+/* ---- over an open frontier ---- */
 
 static enum status start(struct held_crawl *c, struct crawl_setup *setup,
-                         const struct crawl_settings *s, struct engine *e)
+                         const struct crawl_settings *s, struct frontier *e)
 {
     const struct crawl_options o = {.dir = setup->crawl.dir,
                                     .threads = 1,
@@ -64,7 +64,7 @@ static enum status stop(struct held_crawl *c, uint64_t *left)
             ;
         crawl_get_stats(c->crawl, &stats);
     }
-    *left = stats.engine.queued;
+    *left = stats.counts.queued;
     crawl_control_close(c->control);
     crawl_free(c->crawl);
     return end.status;
@@ -74,8 +74,8 @@ static enum status end(struct held_crawl *c, uint64_t *left)
 {
     enum status st = stop(c, left);
 
-    if (c->engine != NULL)
-        c->engine->ops->close(c->engine);
+    if (c->frontier != NULL)
+        frontier_close(c->frontier);
     file_lock_free(c->lock);
     crawl_setup_fini(&c->setup);
     settings_fini(&c->s);
@@ -89,7 +89,7 @@ enum status held_crawl_close(struct held_crawl *c, uint64_t *left)
 }
 
 enum status held_crawl_start(struct held_crawl **out, struct crawl_setup *setup,
-                             const struct crawl_settings *s, struct engine *e)
+                             const struct crawl_settings *s, struct frontier *e)
 {
     struct held_crawl *c = xcalloc(1, sizeof *c);
     enum status st = start(c, setup, s, e);
@@ -118,16 +118,16 @@ static bool read_settings(struct crawl_settings *s, const char *dir, int *code)
     return ok;
 }
 
-static bool open_engine(struct held_crawl *c, int *code)
+static bool open_frontier(struct held_crawl *c, int *code)
 {
     enum status st;
 
     if (!crawl_block_start(&c->setup, &c->s, code))
         return false;
-    st = frontier_open(&c->engine, c->s.output, &c->setup.frontier,
+    st = frontier_open(&c->frontier, c->s.output, &c->setup.frontier,
                        clock_mono(), clock_wall_ms());
     if (st == STATUS_OK)
-        st = start(c, &c->setup, &c->s, c->engine);
+        st = start(c, &c->setup, &c->s, c->frontier);
     if (st != STATUS_OK)
         *code = crawl_open_failed(st, c->s.output);
     return st == STATUS_OK;
@@ -146,7 +146,7 @@ bool held_crawl_open(struct held_crawl **out, const char *command,
     }
     if (crawl_setup_init(&c->setup, &c->s, code) &&
         crawl_lock(dir, command, &c->lock, code) &&
-        !crawl_is_unbegun(dir, command) && open_engine(c, code)) {
+        !crawl_is_unbegun(dir, command) && open_frontier(c, code)) {
         *out = c;
         return true;
     }

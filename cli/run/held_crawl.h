@@ -26,11 +26,11 @@ struct held_crawl;
 MUST_CHECK bool held_crawl_open(struct held_crawl **out, const char *command,
                                 const char *dir, int *code);
 /* The same for a crawl that the caller has opened. The arguments outlive the
- * close; until then the engine belongs to the held crawl. */
+ * close; until then the frontier belongs to the held crawl. */
 MUST_CHECK enum status held_crawl_start(struct held_crawl **out,
                                         struct crawl_setup *setup,
                                         const struct crawl_settings *s,
-                                        struct engine *e);
+                                        struct frontier *e);
 /* Performs a call about the crawl, which this names. What it changed is on disk
  * when it returns. Returns the call's status. */
 enum status held_crawl_perform(struct held_crawl *c, struct crawls_call *call);

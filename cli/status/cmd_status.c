@@ -296,7 +296,7 @@ static void status_print_settings(const json_t *o)
  *
  * The shares follow from the settings; what is used of them, only the process
  * that runs the crawl knows. The hot cache may use what the filter leaves of
- * the two's share, and connections what the engine does not use, so their
+ * the two's share, and connections what the frontier does not use, so their
  * shares are what they may have now.
  */
 
@@ -320,9 +320,9 @@ static void fill_shares(const struct memory_plan *p, const json_t *live,
 {
     uint64_t filter =
         (uint64_t)json_integer_value(json_object_get(live, parts[FILTER].used));
-    uint64_t engine =
+    uint64_t frontier =
         (uint64_t)json_integer_value(json_object_get(live, "memory_bytes"));
-    uint64_t spare = engine < p->engine ? p->engine - engine : 0;
+    uint64_t spare = frontier < p->frontier ? p->frontier - frontier : 0;
 
     share[FILTER] = p->store.filter;
     share[HOT] = filter < p->store.hot ? p->store.hot - filter : 0;

@@ -78,18 +78,18 @@ enum status archive_close(struct archive *a)
 /* If the first page has no record (a run without --warc), there is nothing to
  * refer to; and if it was requested later than this one, though it arrived
  * first, this is not a revisit of it. */
-static enum status refer_to_first(struct archive *a, struct engine *e,
+static enum status refer_to_first(struct archive *a, struct frontier *e,
                                   struct warc_capture *page,
                                   const struct fetch_row *repeat)
 {
     struct first_body first;
     struct url_row row;
-    enum status st = e->ops->first_body(e, repeat->body_digest, &first);
+    enum status st = frontier_first_body(e, repeat->body_digest, &first);
 
     if (st != STATUS_OK || !first.recorded || first.at_ms > page->date_ms)
         return st;
     buf_clear(&a->text);
-    st = e->ops->url(e, first.url, &row, &a->text);
+    st = frontier_url(e, first.url, &row, &a->text);
     if (st != STATUS_OK)
         return st;
     return warc_capture_revisit(page, a->maker, row.url, first.at_ms);
@@ -115,7 +115,7 @@ static enum status append(struct archive *a, struct warc_capture *c,
     return st;
 }
 
-static enum status add_page(struct archive *a, struct engine *e,
+static enum status add_page(struct archive *a, struct frontier *e,
                             struct warc_capture *page, struct fetch_row *row,
                             int64_t wall_ms)
 {
@@ -130,7 +130,7 @@ static enum status add_page(struct archive *a, struct engine *e,
     return st;
 }
 
-enum status archive_add(struct archive *a, struct engine *e,
+enum status archive_add(struct archive *a, struct frontier *e,
                         struct warc_capture *page, struct warc_capture *robots,
                         struct fetch_row *row, int64_t wall_ms)
 {
@@ -218,7 +218,7 @@ static void refer_to_last(struct warc_recorder *w, struct warc_capture *c,
 
 struct warc_capture *warc_recorder_page(struct warc_recorder *w,
                                         const struct assignment *a,
-                                        const struct engine_done *done,
+                                        const struct url_done *done,
                                         const struct fetch_result *result)
 {
     const bool unchanged = done->outcome.reason == REASON_UNCHANGED ||

@@ -14,7 +14,7 @@
 #include "crawler/archive/warc_capture.h"
 #include "crawler/fetch/fetch.h"
 #include "crawler/fetch/fetch_options.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "storage/warc/warc.h"
 
 struct archive;
@@ -28,8 +28,8 @@ MUST_CHECK enum status archive_close(struct archive *a);
 
 /* Appends the records of a page and of the robots.txt that was fetched first;
  * either may be NULL. Sets in `row`, the page's row, where its record is. `e`
- * is the embedded engine that knows the bodies seen before. */
-MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
+ * is the frontier of a crawl that knows the bodies seen before. */
+MUST_CHECK enum status archive_add(struct archive *a, struct frontier *e,
                                    struct warc_capture *page,
                                    struct warc_capture *robots,
                                    struct fetch_row *row, int64_t wall_ms);
@@ -55,7 +55,7 @@ void warc_recorder_free(struct warc_recorder *w); /* NULL is fine */
  * `done` has the links of the page. */
 struct warc_capture *warc_recorder_page(struct warc_recorder *w,
                                         const struct assignment *a,
-                                        const struct engine_done *done,
+                                        const struct url_done *done,
                                         const struct fetch_result *result);
 /* Records a robots.txt at `url`, fetched before `a`, after `hop` redirects. */
 struct warc_capture *warc_recorder_robots(struct warc_recorder *w,

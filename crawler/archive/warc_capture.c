@@ -248,7 +248,7 @@ static char *put(char *to, struct bytes b)
 }
 
 /* A page has dozens of them, so each is one addition to `out`. */
-static void add_outlink(struct buf *out, const struct engine_item *item)
+static void add_outlink(struct buf *out, const struct url_item *item)
 {
     enum link_kind kind = (enum link_kind)item->kind;
     const char letter[] = {' ', link_kind_letter(kind), ' '};

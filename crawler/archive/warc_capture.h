@@ -27,7 +27,7 @@
 #include "base/bytes.h"
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetch/fetch.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "storage/warc/warc_record.h"
 
 /* ---- HTTP heads in the form for WARC records ---- */
@@ -76,7 +76,7 @@ struct warc_facts {
                                 to; url empty: none */
     struct bytes charset;    /* used to read its links, or empty */
     struct bytes note;       /* what is odd about its body, or empty */
-    const struct engine_item *outlinks;
+    const struct url_item *outlinks;
     size_t outlink_count;
 };
 

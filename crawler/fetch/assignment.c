@@ -19,7 +19,7 @@ static struct bytes put_text(char **at, struct bytes s)
     return bytes_of(to, s.len);
 }
 
-struct assignment *assignment_of(const struct engine_lease *lease,
+struct assignment *assignment_of(const struct url_lease *lease,
                                  const struct found_by *by)
 {
     struct found_by none = {{"", 0}, {"", 0}};

@@ -63,7 +63,7 @@ struct fetcher_options {
     bool check_external;     /* of those that `rules.scope` checks */
     bool record_links;       /* send every link in scope, with repeats */
     bool record_meta;        /* reports carry row.meta */
-    bool tag_texts;          /* reports carry engine_done.text */
+    bool tag_texts;          /* reports carry url_done.text */
     bool warc;               /* reports carry records; all bodies are kept */
     struct archive *archive; /* where records go; NULL: not known yet */
     /* shared objects */

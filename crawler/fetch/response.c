@@ -451,7 +451,7 @@ static bool is_usable_date(struct bytes date, int64_t asked_ms)
            at_ms <= asked_ms - DATE_RESOLUTION_MS;
 }
 
-struct conditions conditions_of(const struct engine_last *last)
+struct conditions conditions_of(const struct url_last *last)
 {
     struct conditions c = {{"", 0}, {"", 0}};
 

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 
 #define RESPONSE_MOST ((size_t)256 << 10)
 
@@ -121,7 +121,7 @@ struct conditions {
     struct bytes if_none_match, if_modified_since;
 };
 
-struct conditions conditions_of(const struct engine_last *last);
+struct conditions conditions_of(const struct url_last *last);
 bool conditions_any(const struct conditions *c);
 
 #endif

@@ -5,11 +5,11 @@
  * An idle connection to a host that is soon asked again saves a handshake: over
  * TLS that is most of the cost of a small page. So a crawl keeps as many as
  * memory and file descriptors allow. They use the part of --memory that the
- * engine does not use yet, and shrink as the engine grows.
+ * frontier does not use yet, and shrink as the frontier grows.
  *
  * The same memory bounds the transfers of --concurrency auto: each needs a
  * connection, a handle of libcurl and a body. What their connections need
- * beyond the memory that the engine leaves is charged to the pool of bodies.
+ * beyond the memory that the frontier leaves is charged to the pool of bodies.
  *
  * Threads: connection_budget_update on one, the rest on any.
  */
@@ -34,7 +34,7 @@ struct connection_counts {
 };
 
 struct connection_budget {
-    uint64_t shared;        /* octets for engine and connections together */
+    uint64_t shared;        /* octets for frontier and connections together */
     uint64_t least;         /* octets that connections always have */
     uint64_t descriptors;   /* descriptors that connections may use */
     unsigned fetchers;      /* which share it evenly */
@@ -45,7 +45,7 @@ struct connection_budget {
 void connection_budget_init(struct connection_budget *b, uint64_t shared,
                             uint64_t least, uint64_t descriptors,
                             unsigned fetchers);
-/* The engine now uses `used` octets. */
+/* The frontier now uses `used` octets. */
 void connection_budget_update(struct connection_budget *b, uint64_t used);
 /* How many connections one fetcher may keep if the mixture stays as it is:
  * `tls` of its open ones are with TLS, `plain` without. At least 1. */
@@ -56,7 +56,7 @@ long connection_budget_most(const struct connection_budget *b, uint64_t tls,
 size_t connection_budget_transfers(const struct connection_budget *b,
                                    uint64_t tls, uint64_t plain,
                                    uint64_t bodies);
-/* Octets that `active` transfers need beyond those that the engine leaves. */
+/* Octets that `active` transfers need beyond those that the frontier leaves. */
 uint64_t connection_budget_excess(const struct connection_budget *b,
                                   uint64_t tls, uint64_t plain,
                                   uint64_t active);

@@ -8,7 +8,7 @@
  * the id of the URL. The file is mapped into memory, so a slot costs one store
  * to write and survives the process, however it ends. (It does not survive a
  * crash of the machine, which no server can cause.) The next start counts a try
- * of each URL that it finds there, see `blame` in engine.h.
+ * of each URL that it finds there, see `blame` in frontier.h.
  *
  * Only its fetcher writes a slot; any thread may read it. If a slot still has
  * the same id and number of steps, its thread has not returned in between

@@ -54,9 +54,9 @@ static struct bytes put(char **at, struct bytes s)
 
 struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
                                const struct url_row *row, struct bytes key,
-                               uint32_t tries, const struct engine_last *last)
+                               uint32_t tries, const struct url_last *last)
 {
-    static const struct engine_last none;
+    static const struct url_last none;
     struct lease_record *r;
     char *at;
 
@@ -71,7 +71,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     r->life = url_life_after(LIFE_QUEUED, LIFE_LEASE);
     r->refresh = (struct refresh_row){.url = 0};
     r->external = NULL;
-    r->lease = (struct engine_lease){
+    r->lease = (struct url_lease){
         .id = row->id,
         .via = row->via,
         .queue = row->queue,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/hosts/host_queue.h"
 #include "frontier/url_life.h"
 #include "storage/rows/refresh_store.h"
@@ -18,7 +18,7 @@ struct lease_table;
 
 /* One leased URL, with what its acknowledgement needs. */
 struct lease_record {
-    struct engine_lease lease; /* its bytes point into `text` */
+    struct url_lease lease; /* its bytes point into `text` */
     struct host_queue *host;
     struct host_queue *asked; /* the host of its request; NULL: its own */
     uint64_t via;
@@ -39,7 +39,7 @@ void lease_table_free(struct lease_table *t); /* NULL is fine */
  * the record. */
 struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
                                const struct url_row *row, struct bytes key,
-                               uint32_t tries, const struct engine_last *last);
+                               uint32_t tries, const struct url_last *last);
 /* NULL: not leased. */
 struct lease_record *lease_find(const struct lease_table *t, uint64_t id);
 void lease_end(struct lease_table *t, struct lease_record *r);

@@ -1,13 +1,13 @@
 /*
- * seen_memory.h - what an engine does with its part of --memory.
+ * seen_memory.h - what a frontier does with its part of --memory.
  */
 #ifndef URLWEIR_FRONTIER_SEEN_SEEN_MEMORY_H
 #define URLWEIR_FRONTIER_SEEN_SEEN_MEMORY_H
 
 #include <stdint.h>
 
-/* Octets that the engine holds. */
-struct engine_memory {
+/* Octets that the frontier holds. */
+struct frontier_memory {
     uint64_t all;      /* the sum of: */
     uint64_t filter;   /* in this process */
     uint64_t hot;      /* the seen check's hot cache and batches */

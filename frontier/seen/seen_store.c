@@ -383,14 +383,14 @@ uint64_t seen_store_filter_memory(struct seen_store *s)
     return stats != NULL ? (stats->bits + stats->key_bits) / 8 : 0;
 }
 
-struct engine_memory seen_store_memory(struct seen_store *s)
+struct frontier_memory seen_store_memory(struct seen_store *s)
 {
-    struct engine_memory m = {.filter = seen_store_filter_memory(s),
-                              .hot = seen_memory(s->seen),
-                              .exact = exact_set_stats(s->exact).memory +
-                                       page_store_memory(s->pages),
-                              .database = db_memory(s->db),
-                              .queues = frontier_store_memory(s->store)};
+    struct frontier_memory m = {.filter = seen_store_filter_memory(s),
+                                .hot = seen_memory(s->seen),
+                                .exact = exact_set_stats(s->exact).memory +
+                                         page_store_memory(s->pages),
+                                .database = db_memory(s->db),
+                                .queues = frontier_store_memory(s->store)};
 
     m.all = m.filter + m.hot + m.exact + m.database + m.queues;
     return m;

@@ -5,7 +5,7 @@
  * database with its rows, the exact set, the filter in front of it, and the
  * files on disk (frontier.db, filter.ckpt, manifest). A seen store opens them
  * so that they agree, owns the one transaction, and writes checkpoints. It does
- * not decide which URL is leased next, or when: embedded/frontier.h does for
+ * not decide which URL is leased next, or when: crawl/frontier_open.h does for
  * our own fetchers, served/served.h for other programs.
  *
  * Everything changes in one transaction: seen_store_touch opens it when none
@@ -179,6 +179,6 @@ const struct filter_stats *seen_store_filter_stats(struct seen_store *s);
 uint64_t seen_store_filter_memory(struct seen_store *s);
 /* Lacks what the frontier itself holds. SQLite goes through all its statements
  * and pages for it, some 50 us: not for every turn. */
-struct engine_memory seen_store_memory(struct seen_store *s);
+struct frontier_memory seen_store_memory(struct seen_store *s);
 
 #endif

@@ -5,7 +5,7 @@
  * The semantics of the URLFrontier API, without the network: URLs with metadata
  * and a date, leased for a while, then completed or due again later; queues
  * with a delay, a block and a limit; independent crawls. It is built on a store
- * with a seen check (seen/seen_store.h), like the engine of our own fetchers;
+ * with a seen check (seen/seen_store.h), like the frontier of our own fetchers;
  * its URLs are of URL_KIND_SERVED.
  *
  * Counts are exact: every counter is updated with the URLs it counts, and

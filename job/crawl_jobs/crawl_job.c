@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "crawler/crawl_stats.h"
-#include "frontier/embedded/frontier.h"
-#include "frontier/engine.h"
+#include "frontier/crawl/frontier_open.h"
+#include "frontier/frontier.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_credentials.h"
@@ -94,8 +94,8 @@ static void leave(struct crawl_jobs *h, struct crawl_job *m)
 /* Frees everything but the crawl, which has ended or never started. */
 static void crawl_job_free(struct crawl_job *m)
 {
-    if (m->engine != NULL)
-        m->engine->ops->close(m->engine);
+    if (m->frontier != NULL)
+        frontier_close(m->frontier);
     if (m->setup != NULL)
         crawl_setup_fini(m->setup);
     free(m->setup);
@@ -276,13 +276,13 @@ static enum status crawl_job_start(struct crawl_job *m, bool paused,
 
     enter(m->host, m);
     c->fetch.ip_limit = m->host->ip_limit;
-    c->fetch.rules.digest_key = m->engine->ops->digest_key(m->engine);
+    c->fetch.rules.digest_key = frontier_get_digest_key(m->frontier);
     c->crawl.paused = paused;
     st = open_lines(m, why);
     if (st == STATUS_OK)
         st = crawl_archive_open(c, &m->settings);
     if (st == STATUS_OK)
-        st = crawl_start(&m->crawl, m->engine, &c->crawl);
+        st = crawl_start(&m->crawl, m->frontier, &c->crawl);
     if (st == STATUS_OK)
         return STATUS_OK;
     (void)close_lines(m);
@@ -505,11 +505,11 @@ static void remove_files(const char *dir)
 
 static enum status put_seeds(struct crawl_job *m)
 {
-    struct engine *e = m->engine;
+    struct frontier *e = m->frontier;
     enum status st = seed_sink_given(e, m->setup, &m->settings);
 
     if (st == STATUS_OK)
-        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+        st = frontier_turn(e, true, clock_mono(), clock_wall_ms(), NULL);
     if (st == STATUS_OK)
         st = crawl_credentials_keep_logins(m->setup, &m->settings);
     settings_fini(&m->now);
@@ -518,10 +518,10 @@ static enum status put_seeds(struct crawl_job *m)
     if (st == STATUS_OK)
         st = settings_note_first(e, &m->settings, m->setup->form);
     if (st == STATUS_OK)
-        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
     return st == STATUS_OK
-               ? e->ops->checkpoint_now(e, "running", false, clock_mono(),
-                                        clock_wall_ms())
+               ? frontier_checkpoint_now(e, "running", false, clock_mono(),
+                                         clock_wall_ms())
                : st;
 }
 
@@ -543,11 +543,11 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
     if (st == STATUS_OK)
         st = crawl_job_keep_copy(dir, file);
     if (st == STATUS_OK)
-        st = frontier_create(&m->engine, dir, &m->setup->frontier,
+        st = frontier_create(&m->frontier, dir, &m->setup->frontier,
                              clock_wall_ms());
     if (st != STATUS_OK)
         return st;
-    m->setup->fetch.rules.digest_key = m->engine->ops->digest_key(m->engine);
+    m->setup->fetch.rules.digest_key = frontier_get_digest_key(m->frontier);
     st = put_seeds(m);
     if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
         buf_addf(why, "input: %s cannot be read", m->settings.input);
@@ -632,7 +632,7 @@ static enum status check_fixed(struct crawl_job *m, struct buf *why)
     const char *fixed = NULL;
     struct crawl_settings was;
     bool known;
-    enum status st = settings_applied(m->engine, &m->settings, &was, &known);
+    enum status st = settings_applied(m->frontier, &m->settings, &was, &known);
 
     if (st != STATUS_OK)
         return st;
@@ -651,7 +651,7 @@ static enum status check_fixed(struct crawl_job *m, struct buf *why)
  * are on disk before it counts as read. */
 static enum status open_put_seeds(struct crawl_job *m, const struct buf *file)
 {
-    struct engine *e = m->engine;
+    struct frontier *e = m->frontier;
     enum status st;
 
     /* Old seeds are seen already; new ones come from changed settings. */
@@ -659,7 +659,7 @@ static enum status open_put_seeds(struct crawl_job *m, const struct buf *file)
         return seed_sink_sitemaps(e, m->setup, &m->settings);
     st = seed_sink_given(e, m->setup, &m->settings);
     if (st == STATUS_OK)
-        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+        st = frontier_turn(e, true, clock_mono(), clock_wall_ms(), NULL);
     fault_point("service-file-applied");
     return st == STATUS_OK
                ? crawl_job_keep_copy(m->settings.output, buf_bytes(file))
@@ -673,12 +673,12 @@ static enum status open_in(struct crawl_job *m, bool paused,
     enum status st = crawl_job_prepare(m, buf_bytes(file), why);
 
     if (st == STATUS_OK)
-        st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),
+        st = frontier_open(&m->frontier, dir, &m->setup->frontier, clock_mono(),
                            clock_wall_ms());
     if (st == STATUS_OK && file->len == 0)
         st = check_fixed(m, why);
     if (st == STATUS_OK)
-        st = settings_put_in_force(m->engine, m->setup, &m->settings);
+        st = settings_put_in_force(m->frontier, m->setup, &m->settings);
     if (st == STATUS_OK)
         st = open_put_seeds(m, file);
     return st == STATUS_OK ? crawl_job_start(m, paused, why) : st;

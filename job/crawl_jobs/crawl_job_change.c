@@ -5,7 +5,7 @@
  *
  * A changed setting is saved before it takes effect, so that after a crash in
  * between the next start applies it. In a running crawl it is then applied:
- * engine and limits by a task on the frontier thread, the scope by a swap
+ * frontier and limits by a task on the frontier thread, the scope by a swap
  * without stopping the fetchers, the rate in the bucket that they share.
  * Fetchers borrow all other settings as long as they run.
  */
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/mem.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/outcome.h"
 #include "frontier/url/url_pattern.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
@@ -36,7 +36,7 @@ struct seed_task {
     size_t n;
 };
 
-static enum status put_seeds(struct crawl_task *t, struct engine *e,
+static enum status put_seeds(struct crawl_task *t, struct frontier *e,
                              int64_t now, int64_t wall_ms)
 {
     struct seed_task *s = (struct seed_task *)t;
@@ -142,12 +142,12 @@ struct retry_task {
     bool over;
 };
 
-static enum status retry_slice(struct crawl_task *task, struct engine *e,
+static enum status retry_slice(struct crawl_task *task, struct frontier *e,
                                int64_t now, int64_t wall_ms)
 {
     struct retry_task *t = (struct retry_task *)(void *)task;
 
-    return e->ops->retry_failed(e, &t->r, SLICE, now, wall_ms, &t->over);
+    return frontier_retry_failed(e, &t->r, SLICE, now, wall_ms, &t->over);
 }
 
 /* No reasons, or "all": any. STATUS_ARG: `why` has the reason. The caller frees
@@ -203,12 +203,12 @@ struct refresh_task {
     bool over;
 };
 
-static enum status refresh_slice(struct crawl_task *task, struct engine *e,
+static enum status refresh_slice(struct crawl_task *task, struct frontier *e,
                                  int64_t now, int64_t wall_ms)
 {
     struct refresh_task *t = (struct refresh_task *)(void *)task;
 
-    return e->ops->refresh_urls(e, &t->q, SLICE, now, wall_ms, &t->over);
+    return frontier_refresh_urls(e, &t->q, SLICE, now, wall_ms, &t->over);
 }
 
 static bool is_match(const void *match, struct bytes url)
@@ -372,7 +372,7 @@ struct change_task {
     unsigned parts;
 };
 
-static enum status change_scope(struct change_task *c, struct engine *e)
+static enum status change_scope(struct change_task *c, struct frontier *e)
 {
     struct scope *scope = c->m->setup->scope;
     enum status st = STATUS_OK;
@@ -387,16 +387,16 @@ static enum status change_scope(struct change_task *c, struct engine *e)
 }
 
 /* The order in force is freed with `made`, when nobody uses it any more. */
-static enum status change_order(struct change_task *c, struct engine *e)
+static enum status change_order(struct change_task *c, struct frontier *e)
 {
     struct order *was = c->m->setup->order;
 
     c->m->setup->order = c->made->order;
     c->made->order = was;
-    return e->ops->set_order(e, c->m->setup->order);
+    return frontier_set_order(e, c->m->setup->order);
 }
 
-static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
+static enum status change(struct crawl_task *t, struct frontier *e, int64_t now,
                           int64_t wall_ms)
 {
     struct change_task *c = (struct change_task *)t;
@@ -414,18 +414,18 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
     if (st == STATUS_OK && c->parts & PART_ORDER)
         st = change_order(c, e);
     if (c->parts & PART_RATE)
-        e->ops->set_schedule(e, &made->frontier.schedule, now);
+        frontier_set_schedule(e, &made->frontier.schedule, now);
     if (c->parts & PART_TRAPS)
-        e->ops->set_traps(e, made->frontier.traps.threshold);
+        frontier_set_traps(e, made->frontier.traps.threshold);
     if (c->parts & PART_REFRESH)
-        e->ops->set_refresh(e, &made->frontier.refresh);
+        frontier_set_refresh(e, &made->frontier.refresh);
     if (c->parts & PART_LIMITS) {
-        e->ops->set_limits(e, made->frontier.limit_pages,
-                           &made->frontier.budgets);
+        frontier_set_limits(e, made->frontier.limit_pages,
+                            &made->frontier.budgets);
         crawl_set_limits(c->m->crawl, &limits);
     }
     if (st == STATUS_OK && recheck)
-        e->ops->recheck(e, c->m->setup->scope);
+        frontier_recheck(e, c->m->setup->scope);
     return st;
 }
 

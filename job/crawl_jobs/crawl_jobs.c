@@ -253,7 +253,7 @@ static enum status create(void *ctx, const char *name, const char *dir,
 static void log_state(void *ctx, const struct crawls_view *v)
 {
     struct crawl_jobs *h = ctx;
-    const struct engine_stats *s = &v->stats.engine;
+    const struct frontier_counts *s = &v->stats.counts;
     struct buf safe;
 
     if (h->o.quiet && v->state != CRAWLS_FAILED)
@@ -304,12 +304,13 @@ struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h)
 
 struct crawl_job *crawl_job_attach(struct crawl_setup *setup,
                                    const struct crawl_settings *s,
-                                   struct engine *engine, struct crawl *crawl)
+                                   struct frontier *frontier,
+                                   struct crawl *crawl)
 {
     struct crawl_job *m = xcalloc(1, sizeof *m);
 
     m->setup = setup;
-    m->engine = engine;
+    m->frontier = frontier;
     m->crawl = crawl;
     option_copy(&crawl_options, &m->settings, s, sizeof *s);
     option_copy(&crawl_options, &m->now, s, sizeof *s);

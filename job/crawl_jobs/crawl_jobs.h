@@ -79,7 +79,8 @@ bool crawl_jobs_takes(const struct option_spec *o);
  * crawls_close. */
 struct crawl_job *crawl_job_attach(struct crawl_setup *setup,
                                    const struct crawl_settings *s,
-                                   struct engine *engine, struct crawl *crawl);
+                                   struct frontier *frontier,
+                                   struct crawl *crawl);
 void crawl_job_release(struct crawl_job *m); /* NULL is fine */
 
 #endif

@@ -44,7 +44,7 @@ struct crawl_job {
     struct crawl_settings settings; /* fetchers borrow from them */
     struct crawl_settings now;      /* with later changes */
     struct crawl_setup *setup;
-    struct engine *engine;
+    struct frontier *frontier;
     struct crawl *crawl;
     struct file_lock *lock;
     struct jsonl *lines;

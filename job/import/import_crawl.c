@@ -131,12 +131,12 @@ static enum status put_block(struct reading *c, const struct drop_block *b)
         if (k->id == 0 && !k->sent) /* others come with their rows */
             st = import_sink_drop(
                 c->sink,
-                (struct engine_drop){.reason = (enum outcome_reason)k->reason,
-                                     .url = k->text,
-                                     .kind = k->kind,
-                                     .hops = k->hops,
-                                     .depth = k->depth,
-                                     .place = (uint32_t)k->place});
+                (struct url_drop){.reason = (enum outcome_reason)k->reason,
+                                  .url = k->text,
+                                  .kind = k->kind,
+                                  .hops = k->hops,
+                                  .depth = k->depth,
+                                  .place = (uint32_t)k->place});
     }
     return st;
 }

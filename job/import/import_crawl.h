@@ -16,7 +16,7 @@
 #include "job/settings/options.h"
 
 /* Puts the crawl of `dir` into the sink. *why says what is wrong with it; other
- * errors are the engine's. */
+ * errors are the frontier's. */
 MUST_CHECK enum status import_crawl(struct import_sink *k, const char *dir,
                                     struct buf *why);
 

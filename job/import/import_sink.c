@@ -21,14 +21,14 @@
 #define ROWS_MOST ((size_t)64 << 20) /* octets of the rows of a batch */
 
 struct import_sink {
-    struct engine *engine;
+    struct frontier *frontier;
     struct candidate_rules rules;
     const char *format;
     struct import_counts counts;
     struct url url; /* of the record */
     struct buf detail;
     size_t n; /* of the batch */
-    struct engine_item items[BATCH];
+    struct url_item items[BATCH];
     struct import_fact facts[BATCH];
     struct fetch_row rows[BATCH];
     struct url_hint hints[BATCH];
@@ -36,14 +36,14 @@ struct import_sink {
     struct arena *texts;       /* of the batch */
 };
 
-struct import_sink *import_sink_new(struct engine *e, struct crawl_setup *c,
+struct import_sink *import_sink_new(struct frontier *e, struct crawl_setup *c,
                                     const char *format)
 {
     struct import_sink *k = xcalloc(1, sizeof *k);
 
-    k->engine = e;
+    k->frontier = e;
     k->rules = c->fetch.rules;
-    k->rules.digest_key = e->ops->digest_key(e);
+    k->rules.digest_key = frontier_get_digest_key(e);
     k->format = format;
     k->shard = c->frontier.shard;
     k->texts = arena_new(ROWS_MOST);
@@ -65,9 +65,9 @@ void import_sink_free(struct import_sink *k)
 struct import_counts import_sink_counts(const struct import_sink *k)
 {
     struct import_counts c = k->counts;
-    struct engine_stats s;
+    struct frontier_counts s;
 
-    k->engine->ops->stats(k->engine, &s);
+    frontier_get_counts(k->frontier, &s);
     c.waiting = s.queued; /* seeds too, if they are not done */
     return c;
 }
@@ -97,17 +97,17 @@ static void count(struct import_sink *k, enum import_answer answer,
 enum status import_sink_flush(struct import_sink *k)
 {
     enum import_answer answers[BATCH];
-    struct engine *e = k->engine;
+    struct frontier *e = k->frontier;
     int64_t now = clock_mono(), wall = clock_wall_ms();
     enum status st =
-        e->ops->import(e, k->items, k->facts, k->n, now, wall, answers);
+        frontier_import(e, k->items, k->facts, k->n, now, wall, answers);
 
     for (size_t i = 0; st == STATUS_OK && i < k->n; i++)
         count(k, answers[i], k->facts[i].outcome.status);
     k->n = 0;
     arena_reset(k->texts);
     fault_point("import-batch");
-    return st == STATUS_OK ? e->ops->turn(e, false, now, wall, NULL) : st;
+    return st == STATUS_OK ? frontier_turn(e, false, now, wall, NULL) : st;
 }
 
 /* ---- one record ---- */
@@ -170,7 +170,7 @@ static enum status add_fact(struct import_sink *k, const char *file,
     return keep(k, &fact->detail);
 }
 
-static enum status add(struct import_sink *k, struct engine_item item,
+static enum status add(struct import_sink *k, struct url_item item,
                        const char *file, const struct import_record *r)
 {
     struct bytes url;
@@ -192,9 +192,9 @@ static enum status add(struct import_sink *k, struct engine_item item,
     return k->n == BATCH ? import_sink_flush(k) : STATUS_OK;
 }
 
-enum status import_sink_drop(struct import_sink *k, struct engine_drop d)
+enum status import_sink_drop(struct import_sink *k, struct url_drop d)
 {
-    struct engine *e = k->engine;
+    struct frontier *e = k->frontier;
 
     if (candidate_read(&k->rules, &k->url, d.url, NULL) != URL_OK ||
         shard_is_other(k->shard, url_host(&k->url)))
@@ -202,54 +202,53 @@ enum status import_sink_drop(struct import_sink *k, struct engine_drop d)
     d.host = url_host(&k->url);
     d.url = url_text(&k->url);
     d.whole = true;
-    return e->ops->external_discover(e, NULL, 0, &d, 1, clock_mono(),
-                                     clock_wall_ms(), NULL);
+    return external_discover(e, NULL, 0, &d, 1, clock_mono(), clock_wall_ms(),
+                             NULL);
 }
 
 enum status import_sink_host(struct import_sink *k, const struct import_host *h)
 {
-    const struct bytes crawl = bytes_of_str(CRAWL_ID);
-    struct engine *e = k->engine;
+    struct frontier *e = k->frontier;
     int64_t now = clock_mono(), wall = clock_wall_ms();
-    uint32_t queue = e->ops->find_queue(e, crawl, h->key);
+    uint32_t queue = frontier_find_queue(e, h->key);
     enum status st = STATUS_OK;
 
     if (queue == 0) /* another shard's, or without URLs */
         return STATUS_OK;
     if (h->delay_ms >= 0)
-        st = e->ops->delay(e, crawl, h->key, h->delay_ms, now);
+        st = frontier_delay(e, h->key, h->delay_ms, now);
     if (st == STATUS_OK && h->most > 0)
-        st = e->ops->limit_queue(e, queue, h->most, h->done, now);
+        st = frontier_limit_queue(e, queue, h->most, h->done, now);
     if (st == STATUS_OK && h->blocked_until_ms > wall)
-        st = e->ops->block(e, crawl, h->key,
-                           now + schedule_left(h->blocked_until_ms, wall,
-                                               SCHEDULE_PUT_OFF_MOST_MS),
-                           now, wall);
+        st = frontier_block(e, h->key,
+                            now + schedule_left(h->blocked_until_ms, wall,
+                                                SCHEDULE_PUT_OFF_MOST_MS),
+                            now, wall);
     return st;
 }
 
 /* A waiting URL that the crawl's own rules keep out. */
-static enum status drop(struct import_sink *k, const struct engine_item *item,
+static enum status drop(struct import_sink *k, const struct url_item *item,
                         enum outcome_reason reason)
 {
-    const struct engine_drop d = {.reason = reason,
-                                  .host = url_host(&k->url),
-                                  .url = url_text(&k->url),
-                                  .whole = true,
-                                  .kind = item->kind,
-                                  .hops = item->hops,
-                                  .depth = item->depth};
-    struct engine *e = k->engine;
+    const struct url_drop d = {.reason = reason,
+                               .host = url_host(&k->url),
+                               .url = url_text(&k->url),
+                               .whole = true,
+                               .kind = item->kind,
+                               .hops = item->hops,
+                               .depth = item->depth};
+    struct frontier *e = k->frontier;
 
     k->counts.dropped++;
-    return e->ops->external_discover(e, NULL, 0, &d, 1, clock_mono(),
-                                     clock_wall_ms(), NULL);
+    return external_discover(e, NULL, 0, &d, 1, clock_mono(), clock_wall_ms(),
+                             NULL);
 }
 
 /* Does the scope keep a waiting URL out? One that is a part of a page may be
  * anywhere, as the other crawler had it. */
 static enum outcome_reason why_not(struct import_sink *k,
-                                   const struct engine_item *item,
+                                   const struct url_item *item,
                                    const struct import_record *r)
 {
     struct scope_verdict v = {.in = true};
@@ -268,7 +267,7 @@ enum status import_sink_put(struct import_sink *k, const char *file,
     const bool opens = r->row != NULL
                            ? r->row->depth == 0
                            : r->status == OUTCOME_QUEUED && !r->embedded;
-    struct engine_item item = {.kind = LINK_IMPORT, .depth = !opens};
+    struct url_item item = {.kind = LINK_IMPORT, .depth = !opens};
     enum outcome_reason dropped;
     enum url_reason wrong;
 
@@ -285,11 +284,11 @@ enum status import_sink_put(struct import_sink *k, const char *file,
     if (shard_is_other(k->shard, url_host(&k->url)))
         return STATUS_OK;
     if (r->row != NULL)
-        item = (struct engine_item){.depth = r->row->depth,
-                                    .hops = r->row->hops,
-                                    .kind = r->row->kind,
-                                    .seed = r->row->seed,
-                                    .hint = r->row->hint};
+        item = (struct url_item){.depth = r->row->depth,
+                                 .hops = r->row->hops,
+                                 .kind = r->row->kind,
+                                 .seed = r->row->seed,
+                                 .hint = r->row->hint};
     dropped = why_not(k, &item, r);
     if (dropped != REASON_NONE)
         return drop(k, &item, dropped);

@@ -2,8 +2,8 @@
  * import_sink.h - puts what another crawler knew into a new crawl.
  *
  * Every record goes one way: its URL is parsed and brought to the crawl's form
- * (frontier/candidate.h), a waiting one is asked of the scope, and the engine
- * admits and settles it (engine_ops.import), in batches.
+ * (frontier/candidate.h), a waiting one is asked of the scope, and the frontier
+ * admits and settles it (frontier_import), in batches.
  *
  * A waiting URL counts as a seed does: it has depth 0, and opens the scope
  * around it. A part of a page does not, nor what is done or known, since an
@@ -11,7 +11,7 @@
  * --exclude and --max-url-len hold for what waits; what they keep out is a
  * kept drop.
  *
- * One thread, which owns the engine.
+ * One thread, which owns the frontier.
  */
 #ifndef URLWEIR_JOB_IMPORT_IMPORT_SINK_H
 #define URLWEIR_JOB_IMPORT_IMPORT_SINK_H
@@ -33,18 +33,18 @@ struct import_counts {
 struct import_sink;
 
 /* `format`: its name, for explanations. */
-struct import_sink *import_sink_new(struct engine *e, struct crawl_setup *c,
+struct import_sink *import_sink_new(struct frontier *e, struct crawl_setup *c,
                                     const char *format);
 void import_sink_free(struct import_sink *k); /* NULL is fine */
 
 /* Takes a record of `file`; all are borrowed during the call. *why, static:
- * its URL is refused; else NULL. Other errors are the engine's. */
+ * its URL is refused; else NULL. Other errors are the frontier's. */
 MUST_CHECK enum status import_sink_put(struct import_sink *k, const char *file,
                                        const struct import_record *record,
                                        const char **why);
 /* A link that a setting of the other crawl kept out, without `host`. */
 MUST_CHECK enum status import_sink_drop(struct import_sink *k,
-                                        struct engine_drop d);
+                                        struct url_drop d);
 /* What a person has set for a host, whose URLs were put before. */
 struct import_host {
     struct bytes key;

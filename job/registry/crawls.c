@@ -240,7 +240,7 @@ static bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e)
         st = crawls_remove(c, e->name);
         if (st == STATUS_OK) {
             deletes->out =
-                json_pack("{s:I}", "deleted", (json_int_t)e->stats.engine.urls);
+                json_pack("{s:I}", "deleted", (json_int_t)e->stats.counts.urls);
             crawls_drop(c, e); /* before the caller hears that it is gone */
         }
     }

@@ -20,7 +20,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/url_columns.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "frontier/host_columns.h"
 #include "job/registry/crawls_impl.h"
 
@@ -299,7 +299,7 @@ void crawls_remove_rest(struct crawls *c, const char *file)
 
 static bool has_nothing_left(const struct crawl_stats *s)
 {
-    return s->engine.queued == s->engine.withheld && s->active == 0;
+    return s->counts.queued == s->counts.withheld && s->active == 0;
 }
 
 static enum crawls_state state_of(const struct crawls_entry *e,
@@ -338,7 +338,7 @@ static bool is_told(const struct crawls_entry *e, const struct crawls_view *v)
     return e->tell_known &&
            (v->state == e->tell_state ||
             (v->state == CRAWLS_RUNNING && e->tell_state == CRAWLS_WAITING &&
-             v->stats.engine.dated > 0));
+             v->stats.counts.dated > 0));
 }
 
 /* Tells the factory if the state has changed. */
@@ -486,7 +486,7 @@ void crawls_entry_tend(struct crawls *c, struct crawls_entry *e)
  * A crawl's hosts and its recent answers, as JSON.
  *
  * A task on the frontier thread looks up the hosts and copies them into JSON,
- * as their names live only as long as the engine.
+ * as their names live only as long as the frontier.
  */
 
 #define HOSTS_MOST 1000
@@ -519,18 +519,18 @@ static bool read_size(const struct crawls_call *call, size_t most, size_t *size)
 
 struct hosts_task {
     struct crawl_task task; /* first */
-    enum engine_host_order by;
+    enum host_order by;
     size_t size;
     json_t *out;
 };
 
-static json_t *host_json(const struct engine_host_row *r, int64_t now,
+static json_t *host_json(const struct host_report *r, int64_t now,
                          int64_t wall_ms)
 {
     static const char *const states[] = {
-        [ENGINE_HOST_READY] = "ready",     [ENGINE_HOST_BUSY] = "busy",
-        [ENGINE_HOST_WAITING] = "waiting", [ENGINE_HOST_BLOCKED] = "blocked",
-        [ENGINE_HOST_DEAD] = "dead",
+        [HOST_READY] = "ready",     [HOST_BUSY] = "busy",
+        [HOST_WAITING] = "waiting", [HOST_BLOCKED] = "blocked",
+        [HOST_DEAD] = "dead",
     };
     int64_t due = r->due > now ? r->due : now;
     const struct host_record record = {
@@ -558,13 +558,13 @@ static json_t *host_json(const struct engine_host_row *r, int64_t now,
     return o;
 }
 
-static enum status look_at_hosts(struct crawl_task *t, struct engine *e,
+static enum status look_at_hosts(struct crawl_task *t, struct frontier *e,
                                  int64_t now, int64_t wall_ms)
 {
     struct hosts_task *h = (struct hosts_task *)t;
-    struct engine_host_row *rows = xcalloc(h->size, sizeof *rows);
+    struct host_report *rows = xcalloc(h->size, sizeof *rows);
     bool all;
-    size_t n = e->ops->hosts(e, h->by, h->size, now, rows, &all);
+    size_t n = frontier_hosts(e, h->by, h->size, now, rows, &all);
     json_t *list = json_array();
 
     for (size_t i = 0; i < n; i++)
@@ -574,22 +574,21 @@ static enum status look_at_hosts(struct crawl_task *t, struct engine *e,
     return STATUS_OK;
 }
 
-static bool read_order(const struct crawls_call *call,
-                       enum engine_host_order *by)
+static bool read_order(const struct crawls_call *call, enum host_order *by)
 {
     static const char *const names[] = {
-        [ENGINE_HOSTS_BIGGEST] = "biggest",
-        [ENGINE_HOSTS_SLOWEST] = "slowest",
-        [ENGINE_HOSTS_BLOCKED] = "blocked",
+        [HOSTS_BIGGEST] = "biggest",
+        [HOSTS_SLOWEST] = "slowest",
+        [HOSTS_BLOCKED] = "blocked",
     };
     const json_t *v = json_object_get(call->in, "sort");
 
-    *by = ENGINE_HOSTS_BIGGEST;
+    *by = HOSTS_BIGGEST;
     if (v == NULL)
         return true;
     for (int i = 0; json_is_string(v) && i < 3; i++)
         if (strcmp(json_string_value(v), names[i]) == 0) {
-            *by = (enum engine_host_order)i;
+            *by = (enum host_order)i;
             return true;
         }
     return false;

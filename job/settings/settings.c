@@ -478,12 +478,12 @@ struct memory_plan memory_plan(uint64_t limit, bool filter)
 {
     uint64_t rest = limit / 8 > LEAST_REST ? limit / 8 : LEAST_REST;
     struct memory_plan p = {.limit = limit,
-                            .engine = limit - limit / BODIES - rest,
+                            .frontier = limit - limit / BODIES - rest,
                             .bodies = limit / BODIES,
                             .rest = rest,
                             .connections = LEAST_IDLE};
     const struct seen_store_options o = {.use_filter = filter,
-                                         .memory = p.engine};
+                                         .memory = p.frontier};
 
     p.store = seen_store_shares(&o);
     return p;

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "frontier/seen/seen_store.h"
 #include "job/settings/options.h"
 
@@ -112,18 +112,18 @@ json_t *settings_changed_json(const struct crawl_settings *a,
 /*
  * How --memory is divided.
  *
- * Five eighths for the engine (filter, hot cache, exact set, SQLite's cache,
+ * Five eighths for the frontier (filter, hot cache, exact set, SQLite's cache,
  * queues), a quarter for bodies in flight; the rest, an eighth but at least 24
- * MiB, is for code, stacks and parsers. Connections use what the engine does
+ * MiB, is for code, stacks and parsers. Connections use what the frontier does
  * not use yet (connection_limits.h).
  */
 
 /* Octets. */
 struct memory_plan {
     uint64_t limit; /* all of it */
-    uint64_t engine, bodies, rest;
+    uint64_t frontier, bodies, rest;
     uint64_t connections;           /* that they have in any case */
-    struct seen_store_shares store; /* of the engine's part */
+    struct seen_store_shares store; /* of the frontier's part */
 };
 
 /* `filter`: is one used? */

@@ -24,7 +24,7 @@
  *
  * The store has rows in order of arrival and no index by queue or text, so
  * lists and most counts walk over them, some hundred rows per slice. If the
- * engine keeps a count anyway, the answer comes from there.
+ * frontier keeps a count anyway, the answer comes from there.
  */
 
 #define SLICE    500 /* rows */
@@ -33,9 +33,9 @@
 /* The number of rows. */
 static uint64_t urls_of(const struct call_crawl *c)
 {
-    struct engine_stats s;
+    struct frontier_counts s;
 
-    c->engine->ops->stats(c->engine, &s);
+    frontier_get_counts(c->frontier, &s);
     return s.urls;
 }
 
@@ -50,8 +50,8 @@ static struct url_view call_crawl_view_of(const struct call_crawl *c,
     struct url_view v = {.url = row->url, .created_ms = row->found_at_ms};
     struct external_facts facts;
 
-    c->engine->ops->external_get_facts(c->engine, row->id, c->now, &facts);
-    v.key = c->engine->ops->queue_key(c->engine, row->queue);
+    external_get_facts(c->frontier, row->id, c->now, &facts);
+    v.key = frontier_queue_key(c->frontier, row->queue);
     v.crawl = bytes_of(c->name, c->name_len);
     if (facts.done)
         return v;
@@ -69,8 +69,8 @@ static struct url_facts facts_of(const struct call_crawl *c,
     struct external_queue q;
     struct url_facts out;
 
-    c->engine->ops->external_get_facts(c->engine, row->id, c->now, &f);
-    c->engine->ops->external_get_queue(c->engine, row->queue, c->now, &q);
+    external_get_facts(c->frontier, row->id, c->now, &f);
+    external_get_queue(c->frontier, row->queue, c->now, &q);
     out = (struct url_facts){
         .state = f.done     ? URL_STATE_COMPLETED
                  : f.leased ? URL_STATE_LEASED
@@ -100,9 +100,9 @@ static enum status show_row(const struct call_crawl *c, uint64_t id,
     buf_init(&text, URL_MOST);
     buf_init(&via, URL_MOST);
     buf_init(&metadata, URL_MOST);
-    st = c->engine->ops->url(c->engine, id, &row, &text);
+    st = frontier_url(c->frontier, id, &row, &text);
     if (st == STATUS_OK && row.via != 0)
-        st = c->engine->ops->url(c->engine, row.via, &from, &via);
+        st = frontier_url(c->frontier, row.via, &from, &via);
     if (st == STATUS_OK) {
         *facts = facts_of(c, &row);
         v = call_crawl_view_of(c, &row, buf_bytes(&via), &metadata);
@@ -129,8 +129,8 @@ static enum status call_crawl_find(void *of, struct bytes crawl,
     url_init(&u);
     if (candidate_read(&crawl_fetching(c->crawl)->rules, &u, url, NULL) ==
         URL_OK)
-        st = c->engine->ops->identify(c->engine, queue_key_of(&u), url_text(&u),
-                                      &id);
+        st =
+            frontier_identify(c->frontier, queue_key_of(&u), url_text(&u), &id);
     url_fini(&u);
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;
@@ -167,12 +167,6 @@ static void walk_one(void *ctx, const struct url_row *row)
     w->enough = !w->visit(w->ctx, &v);
 }
 
-/* The crawl ID that the engine uses for itself. */
-static struct bytes call_crawl_id(const struct call_crawl *c)
-{
-    return crawl_fetching(c->crawl)->rules.crawl;
-}
-
 /* Walks one slice; l->budget is that of a slice. */
 static enum status call_crawl_list(void *of, struct url_list *l,
                                    url_visit visit, void *ctx, bool *more)
@@ -183,12 +177,11 @@ static enum status call_crawl_list(void *of, struct url_list *l,
     enum status st = STATUS_OK;
 
     if (l->key.len > 0)
-        w.queue =
-            c->engine->ops->find_queue(c->engine, call_crawl_id(c), l->key);
+        w.queue = frontier_find_queue(c->frontier, l->key);
     buf_init(&w.metadata, URL_MOST);
     if (l->key.len == 0 || w.queue != 0)
-        st = c->engine->ops->each_url(c->engine, l->id + 1, l->id + SLICE,
-                                      walk_one, &w);
+        st = frontier_each_url(c->frontier, l->id + 1, l->id + SLICE, walk_one,
+                               &w);
     else
         l->id = last; /* no such queue */
     buf_fini(&w.metadata);
@@ -222,8 +215,8 @@ static enum status completed_of(struct call_crawl *c, uint32_t queue,
     c->walk.key = key;
     st = call_crawl_list(c, &c->walk, NULL, NULL, more);
     if (st == STATUS_OK && !*more)
-        st = c->engine->ops->removal_count(c->engine, queue, &removed);
-    c->engine->ops->external_get_queue(c->engine, queue, c->now, &q);
+        st = removal_count(c->frontier, queue, &removed);
+    external_get_queue(c->frontier, queue, c->now, &q);
     *completed = c->walk.passed - q.pending - removed;
     return st;
 }
@@ -231,8 +224,7 @@ static enum status completed_of(struct call_crawl *c, uint32_t queue,
 static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
                                   struct url_counts *out, bool *more)
 {
-    uint32_t queue =
-        c->engine->ops->find_queue(c->engine, call_crawl_id(c), key);
+    uint32_t queue = frontier_find_queue(c->frontier, key);
     struct external_queue q;
     uint64_t completed;
     enum status st;
@@ -242,7 +234,7 @@ static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
     st = completed_of(c, queue, key, &completed, more);
     if (st != STATUS_OK || *more)
         return st;
-    c->engine->ops->external_get_queue(c->engine, queue, c->now, &q);
+    external_get_queue(c->frontier, queue, c->now, &q);
     *out = (struct url_counts){
         .active = q.pending,
         .leased = q.leased,
@@ -258,12 +250,12 @@ static enum status call_crawl_stats(void *of, struct bytes crawl,
                                     bool *more)
 {
     struct call_crawl *c = of;
-    struct engine_stats s;
+    struct frontier_counts s;
 
     (void)crawl;
     if (key.len > 0)
         return stats_of_queue(c, key, out, more);
-    c->engine->ops->stats(c->engine, &s);
+    frontier_get_counts(c->frontier, &s);
     *out = (struct url_counts){
         .active = s.queued,
         .leased = s.leased,
@@ -279,8 +271,7 @@ static enum status call_crawl_limit(void *of, struct bytes crawl,
                                     struct bytes key, uint32_t most, bool *more)
 {
     struct call_crawl *c = of;
-    uint32_t queue =
-        c->engine->ops->find_queue(c->engine, call_crawl_id(c), key);
+    uint32_t queue = frontier_find_queue(c->frontier, key);
     uint64_t completed = 0;
     enum status st = STATUS_OK;
 
@@ -292,8 +283,7 @@ static enum status call_crawl_limit(void *of, struct bytes crawl,
     if (st != STATUS_OK || *more)
         return st;
     c->task.durable = true;
-    return c->engine->ops->limit_queue(c->engine, queue, most, completed,
-                                       c->now);
+    return frontier_limit_queue(c->frontier, queue, most, completed, c->now);
 }
 
 /* ---- queues ---- */
@@ -303,19 +293,19 @@ static uint64_t call_crawl_each_queue(
     void (*visit)(void *ctx, struct bytes key), void *ctx)
 {
     const struct call_crawl *c = of;
-    struct engine_stats s;
+    struct frontier_counts s;
     uint64_t passed = 0;
 
     (void)crawl;
-    c->engine->ops->stats(c->engine, &s);
+    frontier_get_counts(c->frontier, &s);
     for (uint32_t q = 1; q <= s.queues && passed < skip + most; q++) {
         struct external_queue look;
 
-        c->engine->ops->external_get_queue(c->engine, q, c->now, &look);
+        external_get_queue(c->frontier, q, c->now, &look);
         if (!inactive && (look.pending == 0 || look.blocked_for > 0))
             continue;
         if (passed++ >= skip)
-            visit(ctx, c->engine->ops->queue_key(c->engine, q));
+            visit(ctx, frontier_queue_key(c->frontier, q));
     }
     return passed;
 }
@@ -364,12 +354,12 @@ struct showing {
 };
 
 /* The page it was found on, or empty. */
-static struct bytes via_of(struct showing *s, const struct engine_lease *l)
+static struct bytes via_of(struct showing *s, const struct url_lease *l)
 {
     struct url_row row;
 
-    return l->via != 0 && s->c->engine->ops->url(s->c->engine, l->via, &row,
-                                                 &s->via) == STATUS_OK
+    return l->via != 0 && frontier_url(s->c->frontier, l->via, &row, &s->via) ==
+                              STATUS_OK
                ? row.url
                : (struct bytes){NULL, 0};
 }
@@ -377,7 +367,7 @@ static struct bytes via_of(struct showing *s, const struct engine_lease *l)
 /* Hands out every leased URL, however large the answer gets. */
 static void show(struct showing *s, const struct external_url *u)
 {
-    const struct engine_lease *l = &u->lease;
+    const struct url_lease *l = &u->lease;
 
     call_metadata_make(&s->metadata, l->depth, l->kind, via_of(s, l));
     (void)s->visit(s->ctx,
@@ -408,8 +398,8 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
     struct external_url *urls = xcalloc(ANSWER_PART_URLS, sizeof *urls);
     struct showing s = {.c = c, .visit = visit, .ctx = ctx};
     size_t n = 0;
-    enum status st = c->engine->ops->external_grant(c->engine, &ask, c->now,
-                                                    c->wall_ms, urls, &n);
+    enum status st =
+        external_grant(c->frontier, &ask, c->now, c->wall_ms, urls, &n);
 
     (void)more; /* there is only one part */
     buf_init(&s.metadata, URL_MOST);
@@ -440,7 +430,7 @@ static enum status call_crawl_settle(void *of, uint64_t lease_id,
 {
     struct call_crawl *c = of;
     uint64_t number = lease_id & NUMBER_MASK;
-    uint64_t id = c->engine->ops->external_find(c->engine, number, c->now);
+    uint64_t id = external_find(c->frontier, number, c->now);
     struct external_report word = {.final =
                                        how == URL_SETTLE_ACK && due_ms == 0,
                                    .due_ms = due_ms};
@@ -450,13 +440,11 @@ static enum status call_crawl_settle(void *of, uint64_t lease_id,
     if (id == 0)
         return STATUS_NOT_FOUND;
     if (how == URL_SETTLE_EXTEND)
-        return c->engine->ops->external_extend(c->engine, number,
-                                               (due_ms - c->wall_ms) *
-                                                   NS_PER_MS,
-                                               c->now, c->wall_ms);
+        return external_extend(c->frontier, number,
+                               (due_ms - c->wall_ms) * NS_PER_MS, c->now,
+                               c->wall_ms);
     word.http_status = http_status_of(metadata);
-    return c->engine->ops->external_settle(c->engine, id, &word, c->now,
-                                           c->wall_ms, &said);
+    return external_settle(c->frontier, id, &word, c->now, c->wall_ms, &said);
 }
 
 /* ---- queues ---- */
@@ -477,8 +465,8 @@ static enum status call_crawl_block(void *of, struct bytes crawl,
 
     (void)crawl;
     c->task.durable = true;
-    return c->engine->ops->block(c->engine, call_crawl_id(c), key,
-                                 moment(c, until_ms), c->now, c->wall_ms);
+    return frontier_block(c->frontier, key, moment(c, until_ms), c->now,
+                          c->wall_ms);
 }
 
 static enum status call_crawl_delay(void *of, struct bytes crawl,
@@ -488,10 +476,9 @@ static enum status call_crawl_delay(void *of, struct bytes crawl,
 
     (void)crawl;
     c->task.durable = true;
-    return c->engine->ops->delay(c->engine, call_crawl_id(c), key,
-                                 delay_ms < LONGEST_WAIT ? delay_ms
-                                                         : LONGEST_WAIT,
-                                 c->now);
+    return frontier_delay(c->frontier, key,
+                          delay_ms < LONGEST_WAIT ? delay_ms : LONGEST_WAIT,
+                          c->now);
 }
 
 /* Works in slices; the sum is complete when the last one is committed. */
@@ -505,12 +492,11 @@ static enum status call_crawl_purge(void *of, struct bytes crawl,
 
     (void)crawl;
     if (!c->removing)
-        st = c->engine->ops->removal_begin(c->engine, key, before_ms,
-                                           &c->removal);
+        st = removal_begin(c->frontier, key, before_ms, &c->removal);
     c->removing = true;
     if (st == STATUS_OK)
-        st = c->engine->ops->removal_step(c->engine, &c->removal, REMOVE_SLICE,
-                                          c->now, c->wall_ms, &over);
+        st = removal_step(c->frontier, &c->removal, REMOVE_SLICE, c->now,
+                          c->wall_ms, &over);
     c->task.durable = true;
     *more = !over;
     *gone = c->removal.gone;
@@ -542,13 +528,13 @@ static const struct call_ops crawl_ops = {
 
 /* ---- the task ---- */
 
-static enum status run_call(struct crawl_task *t, struct engine *e, int64_t now,
-                            int64_t wall_ms)
+static enum status run_call(struct crawl_task *t, struct frontier *e,
+                            int64_t now, int64_t wall_ms)
 {
     struct call_crawl *c = (struct call_crawl *)t;
 
     c->begun = true;
-    c->engine = e;
+    c->frontier = e;
     c->now = now;
     c->wall_ms = wall_ms;
     t->durable = false;
@@ -557,7 +543,7 @@ static enum status run_call(struct crawl_task *t, struct engine *e, int64_t now,
 
 /* A stopped crawl hands out no URLs and takes none. */
 static void answer_stopped(struct frontier_call *call, struct bytes name,
-                           const struct engine_stats *s)
+                           const struct frontier_counts *s)
 {
     answer_begin(call);
     call->crawl_id = answer_keep(call, name);
@@ -592,7 +578,7 @@ static void done(struct crawl_task *t)
 {
     struct call_crawl *c = (struct call_crawl *)t;
     struct frontier_call *call = c->call;
-    static const struct engine_stats nothing = {0};
+    static const struct frontier_counts nothing = {0};
 
     if (t->status == STATUS_OK && c->again) {
         c->from = (size_t)call->cursor.place;
@@ -637,7 +623,7 @@ enum status call_crawl_submit(struct crawls *crawls, struct bytes name,
     st = crawls_find_view(crawls, name, &view);
     if (st != STATUS_OK)
         return st;
-    answer_stopped(call, name, &view.stats.engine);
+    answer_stopped(call, name, &view.stats.counts);
     call->done(call);
     return STATUS_OK;
 }

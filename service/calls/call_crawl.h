@@ -27,7 +27,7 @@ MUST_CHECK enum status call_crawl_submit(struct crawls *c, struct bytes name,
 /* A lease names its owner:
  *
  *   63  62 ........ 47  46 ......................... 0
- *   1   crawl's name    number of the lease (engine_calls.h)
+ *   1   crawl's name    number of the lease (frontier_calls.h)
  *
  * Those of URLs that programs put have bit 63 clear (served.h). */
 bool call_crawl_is_lease(uint64_t lease);

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "crawler/crawl.h"
-#include "frontier/engine.h"
+#include "frontier/frontier.h"
 #include "service/calls/call.h"
 #include "service/calls/call_crawl.h"
 #include "service/calls/call_ops.h"
@@ -24,7 +24,7 @@ struct call_crawl {
 
     /* the crawl's frontier thread */
     struct crawl *crawl;
-    struct engine *engine;
+    struct frontier *frontier;
     int64_t now, wall_ms;   /* of this slice */
     bool begun, again;      /* again: another slice follows */
     size_t from;            /* of a PUT: items that are durable */

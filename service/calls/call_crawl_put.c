@@ -130,10 +130,10 @@ struct putting {
     struct arena *arena;
     struct url url;
     /* discovered, not yet put */
-    struct engine_item *items;
+    struct url_item *items;
     struct frontier_item **from; /* the item of each */
     size_t count;
-    struct engine_drop *drops;
+    struct url_drop *drops;
     size_t drop_count;
     uint64_t *ids;
 };
@@ -158,7 +158,7 @@ static bool to_canonical(struct putting *p, struct bytes url)
 }
 
 static void add_drop(struct putting *p, enum outcome_reason reason,
-                     const struct engine_item *like)
+                     const struct url_item *like)
 {
     struct bytes text = url_text(&p->url), host = url_host(&p->url);
     char *at = arena_try_copy(p->arena, text.at, text.len);
@@ -166,22 +166,22 @@ static void add_drop(struct putting *p, enum outcome_reason reason,
 
     if (at != NULL && host_at != NULL)
         p->drops[p->drop_count++] =
-            (struct engine_drop){.reason = reason,
-                                 .host = bytes_of(host_at, host.len),
-                                 .url = bytes_of(at, text.len),
-                                 .whole = true,
-                                 .kind = like->kind,
-                                 .depth = like->depth};
+            (struct url_drop){.reason = reason,
+                              .host = bytes_of(host_at, host.len),
+                              .url = bytes_of(at, text.len),
+                              .whole = true,
+                              .kind = like->kind,
+                              .depth = like->depth};
 }
 
 /* Turns p->url into an item if it is in scope; otherwise drops it. */
 static bool to_item(struct putting *p, const struct frontier_item *item,
-                    struct engine_item *out)
+                    struct url_item *out)
 {
     enum outcome_reason no;
     char *at;
 
-    *out = (struct engine_item){.depth = depth_of(p, item), .kind = LINK_A};
+    *out = (struct url_item){.depth = depth_of(p, item), .kind = LINK_A};
     no = candidate_take(p->rules, &p->url, out);
     if (no != REASON_NONE) {
         add_drop(p, no, out);
@@ -201,9 +201,8 @@ static enum status put_discovered(struct putting *p)
 
     if (p->count + p->drop_count == 0)
         return STATUS_OK;
-    st = p->c->engine->ops->external_discover(p->c->engine, p->items, p->count,
-                                              p->drops, p->drop_count,
-                                              p->c->now, p->c->wall_ms, p->ids);
+    st = external_discover(p->c->frontier, p->items, p->count, p->drops,
+                           p->drop_count, p->c->now, p->c->wall_ms, p->ids);
     for (size_t i = 0; st == STATUS_OK && i < p->count; i++)
         p->from[i]->ack =
             p->ids[i] != 0 ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
@@ -230,12 +229,11 @@ static void take_discovered(struct putting *p, struct frontier_item *item)
 static enum status admit(struct putting *p, const struct frontier_item *item,
                          uint64_t *id)
 {
-    struct engine_item e;
+    struct url_item e;
     bool wanted = to_item(p, item, &e);
     enum status st =
-        p->c->engine->ops->external_discover(p->c->engine, &e, wanted ? 1 : 0,
-                                             p->drops, p->drop_count, p->c->now,
-                                             p->c->wall_ms, p->ids);
+        external_discover(p->c->frontier, &e, wanted ? 1 : 0, p->drops,
+                          p->drop_count, p->c->now, p->c->wall_ms, p->ids);
 
     *id = wanted && st == STATUS_OK ? p->ids[0] : 0;
     p->drop_count = 0;
@@ -257,14 +255,13 @@ static enum status take_known(struct putting *p, struct frontier_item *item)
     item->ack = FRONTIER_ACK_SKIPPED;
     if (st != STATUS_OK || !to_canonical(p, item->url))
         return st;
-    st = c->engine->ops->identify(c->engine, queue_key_of(&p->url),
-                                  url_text(&p->url), &id);
+    st = frontier_identify(c->frontier, queue_key_of(&p->url),
+                           url_text(&p->url), &id);
     if (st == STATUS_OK && id == 0)
         st = admit(p, item, &id);
     if (st != STATUS_OK || id == 0)
         return st;
-    st = c->engine->ops->external_settle(c->engine, id, &word, c->now,
-                                         c->wall_ms, &said);
+    st = external_settle(c->frontier, id, &word, c->now, c->wall_ms, &said);
     if (st == STATUS_OK && (said != EXTERNAL_WAS_DONE || word.final))
         item->ack = FRONTIER_ACK_OK;
     return st;

@@ -413,7 +413,7 @@ void frontier_service_get_details(struct frontier_service *s,
     for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
         out->acks[i] = atomic_load_explicit(&s->acks[i], memory_order_relaxed);
     pthread_mutex_lock(&s->mtx);
-    out->engine = s->frontier;
+    out->frontier = s->frontier;
     pthread_mutex_unlock(&s->mtx);
 }
 

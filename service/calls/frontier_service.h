@@ -38,7 +38,7 @@ struct frontier_place {
 
 struct frontier_service_options {
     const char *dir;       /* exists, and the caller has locked it */
-    uint64_t memory;       /* bytes the engine may hold; 0: 256 MiB */
+    uint64_t memory;       /* bytes the frontier may hold; 0: 256 MiB */
     size_t most_waiting;   /* items in waiting calls; 0: 65,536 */
     double fpr;            /* of the filter before the exact set; 0: 0.001 */
     int64_t checkpoint_ms; /* between two checkpoints; 0: 60,000 */
@@ -77,7 +77,7 @@ struct frontier_service_stats {
      * 100,000 URLs, counted 200,000 a second. */
     uint64_t dated, overdue, overdue_seconds;
     uint64_t crawls, urls; /* rows ever, removed ones included */
-    uint64_t memory;       /* bytes the engine holds */
+    uint64_t memory;       /* bytes the frontier holds */
     bool active, broken;
 };
 void frontier_service_get_stats(struct frontier_service *s,
@@ -85,12 +85,12 @@ void frontier_service_get_stats(struct frontier_service *s,
 
 /* The rest of such a page: calls by transport and verb with their times from
  * submit to `done`, commit included; the acknowledgements of items; and the
- * engine's stats, at most a second old, under load or idle. Any thread; never
+ * frontier's stats, at most a second old, under load or idle. Any thread; never
  * blocks. */
 struct frontier_service_details {
     struct histogram_stats calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
-    uint64_t acks[FRONTIER_ACKS_]; /* of items put */
-    struct frontier_stats engine;  /* seen check, filter, commits,
+    uint64_t acks[FRONTIER_ACKS_];  /* of items put */
+    struct frontier_stats frontier; /* seen check, filter, commits,
                                       checkpoints */
 };
 void frontier_service_get_details(struct frontier_service *s,

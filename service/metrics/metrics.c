@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics.c - the page of metrics: engines of crawls and of the served
+ * metrics.c - the page of metrics: frontiers of crawls and of the served
  * frontier, crawls, gRPC, filters, a cluster.
  *
  * Samples of a family must be together on the page, so each family is written
- * for all engines before the next begins.
+ * for all frontiers before the next begins.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -19,10 +19,10 @@
 
 #define SEEN_FAMILY "seen_checks_total"
 
-struct engines {
+struct frontiers {
     struct metrics_text *m;
     const char *prefix;
-    const struct metrics_engine *at;
+    const struct frontier_metrics *at;
     size_t n;
 };
 
@@ -31,7 +31,7 @@ struct engines {
     ((e)->crawl != NULL ? METRICS_LABELS({"crawl", (e)->crawl}, {label, text}) \
                         : METRICS_LABELS({label, text}))
 
-static void metrics_begin(const struct engines *all, const char *name,
+static void metrics_begin(const struct frontiers *all, const char *name,
                           enum metrics_type type, const char *help)
 {
     metrics_family(all->m, all->prefix, name, type, help);
@@ -40,8 +40,8 @@ static void metrics_begin(const struct engines *all, const char *name,
 /* ---- seen check ---- */
 
 /* The answers of the seen check, from the table of counters. */
-static void add_seen_of(const struct engines *all,
-                        const struct metrics_engine *e)
+static void add_seen_of(const struct frontiers *all,
+                        const struct frontier_metrics *e)
 {
     for (size_t k = 0; k < CRAWL_COUNTERS; k++) {
         const struct crawl_counter *c = &crawl_counters[k];
@@ -52,7 +52,7 @@ static void add_seen_of(const struct engines *all,
     }
 }
 
-static void add_seen(const struct engines *all)
+static void add_seen(const struct frontiers *all)
 {
     metrics_begin(all, SEEN_FAMILY, METRICS_COUNTER,
                   "Answers of the seen check, over all runs.");
@@ -62,7 +62,8 @@ static void add_seen(const struct engines *all)
 
 /* ---- filter ---- */
 
-static void add_rates(const struct engines *all, const struct metrics_engine *e)
+static void add_rates(const struct frontiers *all,
+                      const struct frontier_metrics *e)
 {
     const struct seen_filter_stats *f = &e->frontier->filter;
 
@@ -77,7 +78,7 @@ static void add_rates(const struct engines *all, const struct metrics_engine *e)
     metrics_double(all->m, LABELS(e, "rate", "measured_high"), f->high);
 }
 
-static void add_filter(const struct engines *all)
+static void add_filter(const struct frontiers *all)
 {
     static const struct {
         const char *name, *help;
@@ -124,7 +125,7 @@ static void add_filter(const struct engines *all)
 
 /* ---- commits and checkpoints ---- */
 
-static void add_times(const struct engines *all)
+static void add_times(const struct frontiers *all)
 {
     metrics_begin(all, "commit_duration_seconds", METRICS_HISTOGRAM,
                   "How long a commit took, until it was synced.");
@@ -151,9 +152,9 @@ static void add_times(const struct engines *all)
 }
 
 static void metrics_add_engines(struct metrics_text *m, const char *prefix,
-                                const struct metrics_engine *e, size_t n)
+                                const struct frontier_metrics *e, size_t n)
 {
-    const struct engines all = {m, prefix, e, n};
+    const struct frontiers all = {m, prefix, e, n};
 
     add_seen(&all);
     add_filter(&all);
@@ -379,13 +380,13 @@ static void add_fetch_times(const struct crawl_views *all)
 
 static void add_engines(const struct crawl_views *all)
 {
-    struct metrics_engine *engines = xcalloc(all->n, sizeof *engines);
+    struct frontier_metrics *frontiers = xcalloc(all->n, sizeof *frontiers);
 
     for (size_t i = 0; i < all->n; i++)
-        engines[i] = (struct metrics_engine){all->at[i].name,
-                                             &all->at[i].stats.frontier};
-    metrics_add_engines(all->m, PREFIX, engines, all->n);
-    free(engines);
+        frontiers[i] = (struct frontier_metrics){all->at[i].name,
+                                                 &all->at[i].stats.frontier};
+    metrics_add_engines(all->m, PREFIX, frontiers, all->n);
+    free(frontiers);
 }
 
 void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
@@ -513,14 +514,14 @@ void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s)
 {
     struct frontier_service_stats v;
     struct frontier_service_details w;
-    const struct metrics_engine engine = {NULL, &w.engine};
+    const struct frontier_metrics frontier = {NULL, &w.frontier};
 
     frontier_service_get_stats(s, &v);
     frontier_service_get_details(s, &w);
-    metrics_add_counts(m, &v, &w.engine);
+    metrics_add_counts(m, &v, &w.frontier);
     add_acks(m, w.acks);
     add_calls(m, &w);
-    metrics_add_engines(m, FRONTIER, &engine, 1);
+    metrics_add_engines(m, FRONTIER, &frontier, 1);
 }
 
 /* ---- gRPC ---- */

@@ -2,7 +2,7 @@
  * metrics.h - the page of metrics, part by part; private to the metrics_*.c
  * files and http_pages.c.
  *
- *   metrics.c          engines, crawls, the served frontier and its gRPC port,
+ *   metrics.c          frontiers, crawls, the served frontier and its gRPC port,
  *                      filters by name, a crawl on many machines
  *   metrics_process.c  the process, the disk
  *
@@ -35,8 +35,8 @@ void metrics_add_closed(struct metrics_text *m, const char *prefix,
 /* `dir` NULL: no disk is shown. */
 void metrics_add_process(struct metrics_text *m, const char *dir);
 
-/* One of the engines that share families. */
-struct metrics_engine {
+/* One of the frontiers that share families. */
+struct frontier_metrics {
     const char *crawl; /* NULL: no such label */
     const struct frontier_stats *frontier;
 };

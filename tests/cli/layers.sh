@@ -23,7 +23,7 @@ plant() {
     mv before "$copy/$1"
 }
 plant filter/filter.h storage/frontier_store.h     # a neighbour
-plant frontier/engine.h crawler/crawl.h            # the folder above
+plant frontier/frontier.h crawler/crawl.h            # the folder above
 plant storage/db/db.h storage/rows/page_store.h    # the group above
 plant crawler/robots/robots.h crawler/html/links.h # and back: a circle
 plant service/net/loop.h service/grpc/http2_server.h

@@ -76,7 +76,7 @@ too_small "96M" --memory 95M
 too_small "512 MiB would do" --memory 256M --max-body 128M
 
 # Of a crawl that runs: no part uses more than its share, all shares together no
-# more than the limit, the parts of the engine are what it says it holds.
+# more than the limit, the parts of the frontier are what it says it holds.
 serve --hosts 3 --pages 3000 --latency 20
 # shellcheck disable=SC2086
 behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o slow $quick --delay 100ms --memory 160M

@@ -129,7 +129,7 @@ static const char *rig_url(struct rig *r, const char *host, const char *path)
     return at;
 }
 
-static uint64_t rig_give_lease(struct rig *r, struct engine_lease l,
+static uint64_t rig_give_lease(struct rig *r, struct url_lease l,
                                const char *url)
 {
     struct url u;
@@ -148,7 +148,7 @@ static uint64_t rig_give_lease(struct rig *r, struct engine_lease l,
 
 static uint64_t rig_give(struct rig *r, const char *url)
 {
-    return rig_give_lease(r, (struct engine_lease){.depth = 1}, url);
+    return rig_give_lease(r, (struct url_lease){.depth = 1}, url);
 }
 
 /* Asks for one URL alone and returns its report. */

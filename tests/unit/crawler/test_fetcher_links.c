@@ -105,7 +105,7 @@ TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
     assert_bytes(p->done.drops[0].host, "other.test");
     assert_bytes(p->done.drops[0].url, "http://other.test/");
     report_free(p);
-    rig_give_lease(&r, (struct engine_lease){.depth = 0},
+    rig_give_lease(&r, (struct url_lease){.depth = 0},
                    rig_url(&r, "127.0.0.1", "/a"));
     p = rig_receive(&r);
     assert_outcome(p, OUTCOME_REDIRECT, REASON_NONE);
@@ -189,8 +189,8 @@ TEST_LOOP(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0, 2)
         {"X-Robots-Tag: none\r\n", true, true},
     };
     struct route route = {.path = "/"};
-    struct engine_lease l = {.depth = 1,
-                             .last = {.seq = 1, .etag = bytes_of_str("\"1\"")}};
+    struct url_lease l = {.depth = 1,
+                          .last = {.seq = 1, .etag = bytes_of_str("\"1\"")}};
     char response[200];
     struct rig r;
 

@@ -61,7 +61,7 @@ TEST(statuses_have_the_outcome_of_the_table)
 /* What comes of a check whose URL was asked for `tries` times before. */
 static struct report *check(struct rig *r, uint32_t tries)
 {
-    (void)rig_give_lease(r, (struct engine_lease){.tries = tries},
+    (void)rig_give_lease(r, (struct url_lease){.tries = tries},
                          rig_url(r, "127.0.0.1", "/"));
     return rig_receive(r);
 }

@@ -50,9 +50,8 @@ TEST(robots_txt_is_read_whatever_its_type_and_coding)
 TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
 {
     struct route routes[] = {{"/robots.txt", ""}, {"/r", RULES}};
-    const struct engine_lease visit = {.depth = 1,
-                                       .robots_host =
-                                           bytes_of_str("other.test")};
+    const struct url_lease visit = {.depth = 1,
+                                    .robots_host = bytes_of_str("other.test")};
     char moved[100];
     struct rig r;
     struct report *p;
@@ -231,9 +230,9 @@ TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
 {
     struct route route = {"http://a.test/robots.txt",
                           MOVED "Location: http://169.254.169.254/r\r\n\r\n"};
-    const struct engine_lease visit = {.depth = 1,
-                                       .robots_host =
-                                           bytes_of_str("169.254.169.254")};
+    const struct url_lease visit = {.depth = 1,
+                                    .robots_host =
+                                        bytes_of_str("169.254.169.254")};
     char proxy[64];
     struct rig r;
     struct report *p;

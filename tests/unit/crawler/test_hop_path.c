@@ -2,26 +2,26 @@
 /* test_hop_path.c - how a URL was found: from which page, by which hops. */
 #include "crawler/hop_path.h"
 
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 /* Admits a URL found on `via` by a link of `kind`; returns its id. */
 static uint64_t found(struct rig *r, const char *url, uint64_t via,
                       enum link_kind kind)
 {
-    struct engine_item item = rig_item(r, url);
+    struct url_item item = rig_item(r, url);
 
     item.kind = (uint8_t)kind;
     item.seed = kind == LINK_SEED;
     item.depth = via == 0 ? 0 : 1;
-    ck_ok(r->e->ops->put(r->e, r->o.crawl, via, &item, 1, RIG_WALL, NULL));
-    return frontier_store_last_id(frontier_store_of(r->e));
+    ck_ok(frontier_put(r->e, via, &item, 1, RIG_WALL, NULL));
+    return frontier_store_last_id(r->e->store);
 }
 
 static void assert_hop_path(struct hop_path *t, uint64_t id, uint64_t via,
                             enum link_kind kind, const char *url,
                             const char *path)
 {
-    const struct engine_lease l = {.id = id, .via = via, .kind = (uint8_t)kind};
+    const struct url_lease l = {.id = id, .via = via, .kind = (uint8_t)kind};
     struct found_by by;
 
     ck_ok(hop_path_of(t, &l, &by));

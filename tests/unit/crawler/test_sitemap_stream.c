@@ -21,9 +21,9 @@ static struct answers ask_below(struct rig *r, uint8_t kind, uint16_t hops,
 {
     struct answers a = {.count = 0};
 
-    rig_give_lease(
-        r, (struct engine_lease){.kind = kind, .hops = hops, .depth = 1},
-        rig_url(r, "127.0.0.1", path));
+    rig_give_lease(r,
+                   (struct url_lease){.kind = kind, .hops = hops, .depth = 1},
+                   rig_url(r, "127.0.0.1", path));
     while ((a.done = rig_receive(r))->kind == REPORT_PART) {
         ck_assert(a.done->done.partial);
         a.parts[a.count++] = a.done;
@@ -59,7 +59,7 @@ TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
                           .after = CLOSE};
     struct rig r;
     struct answers a;
-    const struct engine_done *part;
+    const struct url_done *part;
 
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/s.xml");
@@ -127,7 +127,7 @@ TEST(other_languages_of_a_listed_page_are_alternate_links)
     struct answers a;
 
     for (size_t way = 0; way < 2; way++) {
-        const struct engine_done *d;
+        const struct url_done *d;
 
         start(&r, &route);
         a = ask(&r, ways[way], "/s.xml");

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "crawler/report.h"
-#include "frontier/embedded/frontier.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "frontier/crawl/frontier_open.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 #define SITEMAP "http://a.test/s.xml"
 
@@ -20,11 +20,11 @@ struct bench {
 static uint64_t put_via(struct rig *r, const char *url, uint64_t via,
                         uint8_t kind)
 {
-    struct engine_item item = rig_item(r, url);
+    struct url_item item = rig_item(r, url);
 
     item.kind = kind;
-    ck_ok(r->e->ops->put(r->e, r->o.crawl, via, &item, 1, RIG_WALL, NULL));
-    return frontier_store_last_id(frontier_store_of(r->e));
+    ck_ok(frontier_put(r->e, via, &item, 1, RIG_WALL, NULL));
+    return frontier_store_last_id(r->e->store);
 }
 
 static void bench_init(struct bench *b)
@@ -46,14 +46,14 @@ static void set_robots(struct bench *b, const char *origin, uint16_t status,
                                    .http_status = status,
                                    .body = bytes_of_str(body)};
 
-    ck_ok(page_store_set_robots(frontier_pages_of(b->r.e), &row));
+    ck_ok(page_store_set_robots(b->r.e->pages, &row));
 }
 
 /* May the sitemap with this row list `url`? */
 static bool may_list(struct bench *b, uint64_t sitemap, const char *url)
 {
     struct report *r = xcalloc(1, sizeof *r);
-    struct engine_item item = rig_item(&b->r, url);
+    struct url_item item = rig_item(&b->r, url);
     bool may;
 
     r->kind = REPORT_PART;
@@ -112,7 +112,7 @@ TEST(ours_what_led_to_a_sitemap_speaks_for_it)
 TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
 {
     enum { HOSTS = 1000 };
-    static struct engine_item items[HOSTS];
+    static struct url_item items[HOSTS];
     static char urls[HOSTS][40];
     struct report *r = xcalloc(1, sizeof *r);
     struct bench b;

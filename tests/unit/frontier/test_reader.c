@@ -3,7 +3,7 @@
 #include "frontier/reader.h"
 
 #include "frontier/stats.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 #include "tests/unit/storage/step_fault.h"
 
 static const struct outcome outcomes[] = {
@@ -23,9 +23,9 @@ static const struct outcome outcomes[] = {
 /* A seed of each outcome, a link, drops, and two that stay queued. */
 static void make(struct rig *r)
 {
-    const struct engine_drop drop = {.reason = REASON_SCOPE,
-                                     .host = bytes_of_str("x.test"),
-                                     .url = bytes_of_str("http://x.test/")};
+    const struct url_drop drop = {.reason = REASON_SCOPE,
+                                  .host = bytes_of_str("x.test"),
+                                  .url = bytes_of_str("http://x.test/")};
     char url[32];
 
     rig_init(r);
@@ -36,8 +36,8 @@ static void make(struct rig *r)
         rig_seed(r, url);
     }
     for (unsigned i = 0; i < OUTCOMES; i++) {
-        struct engine_item link = rig_item(r, "http://b.test/link");
-        struct engine_done d = {
+        struct url_item link = rig_item(r, "http://b.test/link");
+        struct url_done d = {
             .id = rig_lease(r),
             .outcome = outcomes[i],
             .row = {.at_ms = RIG_WALL, .wire_bytes = 10},
@@ -51,7 +51,7 @@ static void make(struct rig *r)
                      .retry_after_ms = -1},
         };
 
-        ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
+        ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));
     }
     rig_seed(r, "https://[2001:db8::1]:8080/x");
     rig_stop(r);
@@ -88,7 +88,7 @@ TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
     rig_seed(&r, "http://a.test/");
     rig_commit(&r);
     ck_assert(reader_is_unbegun(r.at.dir));
-    ck_ok(r.e->ops->set_meta(r.e, "seeds_complete", bytes_of_str("1")));
+    ck_ok(frontier_set_meta(r.e, "seeds_complete", bytes_of_str("1")));
     rig_commit(&r);
     ck_assert(!reader_is_unbegun(r.at.dir));
     rig_fini(&r);
@@ -115,9 +115,9 @@ TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
     rig_fini(&r);
 }
 
-TEST(the_stats_of_a_store_are_those_of_its_engine)
+TEST(the_stats_of_a_store_are_those_of_its_frontier)
 {
-    struct engine_stats live, stored;
+    struct frontier_counts live, stored;
     struct frontier_stats f;
     struct reader reader;
     struct rig r;
@@ -126,7 +126,7 @@ TEST(the_stats_of_a_store_are_those_of_its_engine)
     rig_reopen(&r);
     live = rig_stats(&r);
     ck_ok(reader_open(&reader, r.at.dir));
-    engine_stats_of_store(reader.store, &stored);
+    frontier_counts_of_store(reader.store, &stored);
     live.leased = live.queues_active = 0;
     live.commits = 0;
     ck_assert_int_eq(memcmp(&live, &stored, sizeof live), 0);

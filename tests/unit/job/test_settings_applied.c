@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "job/seed_sink.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
@@ -16,7 +16,7 @@
 static char dir[64];
 static struct crawl_settings s;
 static struct crawl_setup c;
-static struct engine *e;
+static struct frontier *e;
 
 static void set(const char *name, const char *value)
 {
@@ -49,7 +49,7 @@ static void setup(void)
 
 static void reopen(void)
 {
-    e->ops->close(e);
+    frontier_close(e);
     crawl_setup_fini(&c);
     make_setup();
     ck_ok(frontier_open(&e, dir, &c.frontier, clock_mono(), clock_wall_ms()));
@@ -57,7 +57,7 @@ static void reopen(void)
 
 static void teardown(void)
 {
-    e->ops->close(e);
+    frontier_close(e);
     crawl_setup_fini(&c);
     settings_fini(&s);
     ck_ok(file_remove_tree(dir));
@@ -88,7 +88,7 @@ TEST(no_secret_is_noted)
     set("cookie", "secret=1");
     ck_ok(settings_note_first(e, &s, c.form));
     buf_init(&text, (size_t)1 << 20);
-    ck_ok(e->ops->meta(e, "settings", &text));
+    ck_ok(frontier_meta(e, "settings", &text));
     ck_assert_ptr_nonnull(strstr(buf_str(&text), "delay: 1s"));
     ck_assert_ptr_null(strstr(buf_str(&text), "secret"));
     buf_fini(&text);
@@ -125,7 +125,7 @@ TEST(a_store_without_a_note_or_with_one_that_cannot_be_read_is_asked_again)
     ck_assert(!was_known(&was));
     ck_assert(!settings_differ(&was, &s));
     settings_fini(&was);
-    ck_ok(e->ops->set_meta(e, "settings", bytes_of_str("of-later: 3\n")));
+    ck_ok(frontier_set_meta(e, "settings", bytes_of_str("of-later: 3\n")));
     ck_assert(!was_known(&was));
     settings_fini(&was);
     ck_assert(rechecks());
@@ -178,7 +178,7 @@ TEST_LOOP(a_seed_that_is_not_fetched_opens_its_directory_again, 0, 2)
     reopen();
     ck_ok(seed_sink_all(e, &c, &s));
     ck_ok(settings_note_first(e, &s, c.form));
-    ck_ok(e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL));
+    ck_ok(frontier_turn(e, true, clock_mono(), clock_wall_ms(), NULL));
     ck_assert(has_in_scope("https://a.example/d1/q.html"));
     ck_assert(!has_in_scope("https://a.example/d2/q.html"));
     reopen();

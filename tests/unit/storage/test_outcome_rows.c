@@ -2,7 +2,7 @@
 /* test_outcome_rows.c - outcomes for a reader beside the crawl. */
 #include "storage/outcome_rows.h"
 
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 struct seen {
     char urls[8][64], vias[8][64], to[8][64], same[8][64];
@@ -36,9 +36,9 @@ static struct outcome_rows *open_rows(const struct rig *r)
 }
 
 static void ack(struct rig *r, struct outcome o, struct fetch_row row,
-                const struct engine_item *link)
+                const struct url_item *link)
 {
-    struct engine_done d = {
+    struct url_done d = {
         .id = rig_lease(r),
         .outcome = o,
         .row = row,
@@ -49,7 +49,7 @@ static void ack(struct rig *r, struct outcome o, struct fetch_row row,
 
     ck_assert_uint_ne(d.id, 0);
     d.row.at_ms = RIG_WALL;
-    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
+    ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 /* A page, a redirect to it, one to nowhere in the crawl, and a page of the same
@@ -58,8 +58,8 @@ static void make(struct rig *r)
 {
     const struct outcome page = {OUTCOME_FETCHED, REASON_NONE, 200};
     const struct outcome moved = {OUTCOME_REDIRECT, REASON_NONE, 301};
-    struct engine_item link, back;
-    struct engine_done d = {
+    struct url_item link, back;
+    struct url_done d = {
         .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
         .transient = true,
         .row = {.at_ms = RIG_WALL},
@@ -79,7 +79,7 @@ static void make(struct rig *r)
                            .wire_bytes = 77},
         &link);
     d.id = rig_lease(r);
-    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
+    ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));
     r->now += 60 * NS_PER_S;
     back = rig_item(r, "http://a.test/");
     ack(r, moved, (struct fetch_row){.flags = 0}, &back);

@@ -2,7 +2,7 @@
 /*
  * test_store_memory.c - the parts of a store say what memory they take.
  *
- * The engine divides --memory by these figures, so each is compared with what
+ * The frontier divides --memory by these figures, so each is compared with what
  * the allocator gave out meanwhile.
  */
 #include <malloc.h>

@@ -15,7 +15,7 @@
 #include "tests/unit/unit.h"
 
 static const struct crawl_stats sample = {
-    .engine = {.pages = 12345,
+    .counts = {.pages = 12345,
                .fetched = 12400,
                .queued = 45210,
                .queues_active = 312,
@@ -74,7 +74,7 @@ TEST(a_narrow_bar_leaves_out_what_matters_least)
 
 TEST(rates_follow_the_last_ten_seconds)
 {
-    struct engine_stats before = {.pages = 1000}, after = before;
+    struct frontier_counts before = {.pages = 1000}, after = before;
     struct progress_rates r = {0};
 
     after.pages += 50; /* pages of earlier runs do not count as speed */
@@ -108,7 +108,7 @@ TEST(rates_follow_the_last_ten_seconds)
 
 TEST(the_end_is_where_the_first_limit_is_met)
 {
-    struct engine_stats s = {.pages = 100, .bytes = 1000};
+    struct frontier_counts s = {.pages = 100, .bytes = 1000};
     struct progress_rates r = {.elapsed_ms = 5000,
                                .pages = 50, /* some of them once more */
                                .bytes = 100,
@@ -195,7 +195,7 @@ TEST(what_a_crawl_waits_for_is_said_in_place_of_a_guess)
 
 TEST(an_end_that_nobody_knows_is_not_told)
 {
-    struct engine_stats s = {.pages = 1, .urls = 10, .queued = 4};
+    struct frontier_counts s = {.pages = 1, .urls = 10, .queued = 4};
     struct progress_rates r = {.elapsed_ms = 60000, .counted = 0.001};
     struct progress_limits l = {.pages = 1000000};
 
@@ -287,7 +287,7 @@ TEST(json_has_each_counter_and_the_rates)
 
 TEST(lines_come_every_ten_seconds_then_every_minute)
 {
-    static const struct engine_stats first;
+    static const struct frontier_counts first;
     struct progress *p;
     int lines[3] = {0}; /* minutes 0 to 1, 1 to 10, 10 to 20 */
     const char *said;
@@ -316,7 +316,7 @@ TEST(a_log_line_passes_above_the_bar)
 
     unsetenv("COLUMNS");
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_BAR, &no_limits, &sample.engine, 0);
+    p = progress_new(PROGRESS_BAR, &no_limits, &sample.counts, 0);
     progress_update(p, &sample, 0);
     progress_update(p, &sample, S(1) / 10); /* too soon: nothing */
     log_warn("tick", "n=%d", 1);
@@ -359,9 +359,9 @@ TEST(a_log_line_never_lands_in_the_bar)
 
     capture_start(&captured, STDERR_FILENO);
     ck_assert_int_eq(pthread_create(&thread, NULL, log_much, NULL), 0);
-    p = progress_new(PROGRESS_BAR, &no_limits, &s.engine, 0);
+    p = progress_new(PROGRESS_BAR, &no_limits, &s.counts, 0);
     for (int i = 0; !atomic_load(&over); i++) {
-        s.engine.pages++;
+        s.counts.pages++;
         progress_update(p, &s, S(i));
     }
     pthread_join(thread, NULL);
@@ -409,7 +409,7 @@ static bool on_terminal(unsigned short columns, const char *term,
     ioctl(slave, TIOCSWINSZ, &w);
     setenv("TERM", term, 1);
     dup2(slave, STDERR_FILENO);
-    p = progress_new(choice, &no_limits, &sample.engine, 0);
+    p = progress_new(choice, &no_limits, &sample.counts, 0);
     progress_update(p, &sample, S(10));
     dup2(saved, STDERR_FILENO);
     ck_assert_int_eq(write(slave, "$", 1), 1);

@@ -17,7 +17,7 @@ static void print(const struct summary *s)
 }
 
 static const struct crawl_stats crawl = {
-    .engine = {.pages = 12345,
+    .counts = {.pages = 12345,
                .fetched = 12325,
                .redirects = 120,
                .failed = 30,
@@ -75,10 +75,10 @@ TEST(tells_what_happened_and_what_comes_next)
 /* A page that is no page any more takes one off the pages. */
 TEST(a_resumed_crawl_tells_what_it_fetched_again)
 {
-    static const struct engine_stats before = {.pages = 61,
-                                               .refreshed = 122,
-                                               .changed = 7};
-    struct crawl_stats c = {.engine = {.pages = 60,
+    static const struct frontier_counts before = {.pages = 61,
+                                                  .refreshed = 122,
+                                                  .changed = 7};
+    struct crawl_stats c = {.counts = {.pages = 60,
                                        .fetched = 60,
                                        .refreshed = 183,
                                        .changed = 9,
@@ -107,7 +107,7 @@ TEST(a_resumed_crawl_tells_what_it_fetched_again)
 /* The seed's name has a typing error, and the person has seen enough. */
 TEST(a_host_that_never_responded_is_named_with_what_to_do)
 {
-    struct crawl_stats c = {.engine = {.queued = 1, .urls = 1, .seeds = 1},
+    struct crawl_stats c = {.counts = {.queued = 1, .urls = 1, .seeds = 1},
                             .standstill = {.host = "exmple.org", .why = "dns"}};
     struct summary s = {.dir = "d",
                         .end = CRAWL_INTERRUPTED,
@@ -119,7 +119,7 @@ TEST(a_host_that_never_responded_is_named_with_what_to_do)
         strstr(text, "  exmple.org does not respond (dns): the name does not "
                      "resolve; is it spelled right?\n"));
     free(text);
-    c.engine.fetched = 1;
+    c.counts.fetched = 1;
     print(&s);
     ck_assert_ptr_null(strstr(text, "exmple.org"));
     free(text);
@@ -139,7 +139,7 @@ static void print_failed_seeds(const struct crawl_stats *c)
 TEST(failed_seeds_come_with_what_to_do_about_each_cause)
 {
     static const struct crawl_stats c = {
-        .engine = {.failed = 2, .urls = 2, .seeds = 2, .seeds_failed = 2},
+        .counts = {.failed = 2, .urls = 2, .seeds = 2, .seeds_failed = 2},
         .frontier = {.failures = {{"http_401", 1}, {"tls", 1}},
                      .failure_count = 2}};
 

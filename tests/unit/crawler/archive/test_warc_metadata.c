@@ -11,7 +11,7 @@
  * `warc/each_file_begins_with_the_warcinfo_record_it_was_announced_with`. */
 TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)
 {
-    const struct engine_item found[] = {
+    const struct url_item found[] = {
         {.url = bytes_of_str("http://a.example/x"), .kind = LINK_A},
         {.url = bytes_of_str("http://a.example/i.png"), .kind = LINK_IMG},
         {.url = bytes_of_str("http://b.example/"), .kind = LINK_REDIRECT}};
@@ -49,7 +49,7 @@ TEST(a_seed_was_found_nowhere_and_took_no_steps)
 
 TEST(links_without_end_are_cut_between_two)
 {
-    struct engine_item found[100];
+    struct url_item found[100];
     struct warc_facts facts = {.url = bytes_of_str("http://a.example/"),
                                .outlinks = found,
                                .outlink_count = 100};
@@ -57,8 +57,8 @@ TEST(links_without_end_are_cut_between_two)
 
     for (size_t i = 0; i < 100; i++)
         found[i] =
-            (struct engine_item){.url = bytes_of_str("http://a.example/link"),
-                                 .kind = LINK_A};
+            (struct url_item){.url = bytes_of_str("http://a.example/link"),
+                              .kind = LINK_A};
     buf_init(&out, 1000);
     ck_assert(!warc_metadata(&facts, 0, &out));
     ck_assert_uint_gt(out.len, 900);

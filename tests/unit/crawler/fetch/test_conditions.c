@@ -9,19 +9,19 @@
 #define DATE    "Sun, 06 Nov 1994 08:49:37 GMT"
 #define DATE_MS INT64_C(784111777000)
 
-static struct engine_last last_of(const char *etag, const char *date,
-                                  int64_t at_ms)
+static struct url_last last_of(const char *etag, const char *date,
+                               int64_t at_ms)
 {
-    return (struct engine_last){.seq = 1,
-                                .at_ms = at_ms,
-                                .etag = bytes_of_str(etag),
-                                .last_modified = bytes_of_str(date)};
+    return (struct url_last){.seq = 1,
+                             .at_ms = at_ms,
+                             .etag = bytes_of_str(etag),
+                             .last_modified = bytes_of_str(date)};
 }
 
 static struct conditions conditions_for(const char *etag, const char *date,
                                         int64_t at_ms)
 {
-    const struct engine_last last = last_of(etag, date, at_ms);
+    const struct url_last last = last_of(etag, date, at_ms);
 
     return conditions_of(&last);
 }
@@ -71,7 +71,7 @@ TEST(rfc9110_8_8_4_both_validators_are_sent)
 
 TEST(without_a_last_response_there_are_none)
 {
-    struct engine_last last = last_of("\"1\"", DATE, DATE_MS + 5000);
+    struct url_last last = last_of("\"1\"", DATE, DATE_MS + 5000);
     struct conditions c;
 
     last.seq = 0;
@@ -81,9 +81,9 @@ TEST(without_a_last_response_there_are_none)
 
 /* Asks for a path of which this is known; `head` gets the request. */
 static struct report *ask_again(struct rig *r, const char *path,
-                                const struct engine_last *last)
+                                const struct url_last *last)
 {
-    (void)rig_give_lease(r, (struct engine_lease){.depth = 1, .last = *last},
+    (void)rig_give_lease(r, (struct url_lease){.depth = 1, .last = *last},
                          rig_url(r, "127.0.0.1", path));
     return rig_receive(r);
 }
@@ -93,8 +93,8 @@ TEST(a_304_to_a_request_with_conditions_is_unchanged)
     struct route route = {.path = "/",
                           .response =
                               "HTTP/1.1 304 Not\r\nETag: \"2\"\r\n\r\n"};
-    const struct engine_last last = last_of("\"1\"", DATE, DATE_MS + 5000);
-    const struct engine_last none = {.seq = 0};
+    const struct url_last last = last_of("\"1\"", DATE, DATE_MS + 5000);
+    const struct url_last none = {.seq = 0};
     struct report *p;
     struct rig r;
 
@@ -126,7 +126,7 @@ TEST(a_200_with_the_same_body_is_unchanged_too)
          .response = OK_HTML "Content-Length: 99\r\n\r\n<a href=x>x\n",
          .after = CLOSE},
     };
-    struct engine_last last = last_of("\"1\"", "", DATE_MS);
+    struct url_last last = last_of("\"1\"", "", DATE_MS);
     struct report *p;
     struct rig r;
 

@@ -5,7 +5,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-TEST(connections_have_the_memory_that_the_engine_does_not_use)
+TEST(connections_have_the_memory_that_the_frontier_does_not_use)
 {
     struct connection_budget b;
     long all, half;

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "filter/filter.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 #define URLS 5000
 
@@ -37,7 +37,7 @@ static void fill(struct rig *r)
         char url[64];
 
         snprintf(url, sizeof url, "http://h%u.test/%u", i % 7, i);
-        ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
+        ck_assert_int_eq(rig_put(r, rig_item(r, url)), PUT_NEW);
     }
     rig_stop(r);
 }
@@ -89,7 +89,7 @@ TEST(each_question_is_counted_under_its_answer)
         char url[64];
 
         snprintf(url, sizeof url, "http://h.test/%u", i % 100);
-        ck_assert_int_eq(rig_put(&r, rig_item(&r, url)) == ENGINE_NEW, i < 100);
+        ck_assert_int_eq(rig_put(&r, rig_item(&r, url)) == PUT_NEW, i < 100);
         if (i == 199) {
             rig_stop(&r);
             rig_reopen(&r);
@@ -165,12 +165,11 @@ TEST(what_if_says_what_a_replay_one_by_one_says)
     rig_create(&r);
     for (uint64_t i = 0; i < n; i++) {
         char url[64];
-        struct engine_item item;
+        struct url_item item;
 
         snprintf(url, sizeof url, "http://h.test/%d", (int)i);
         item = rig_item(&r, url);
-        SAME(r.e->ops->put(r.e, r.o.crawl, 0, &item, 1, RIG_WALL, NULL),
-             STATUS_OK);
+        SAME(frontier_put(r.e, 0, &item, 1, RIG_WALL, NULL), STATUS_OK);
         if (i % 10000 == 0)
             rig_commit(&r);
     }
@@ -300,7 +299,7 @@ static void make_web(struct rig *r, bool record)
     rig_create(r);
     rig_seed(r, url[1]);
     for (uint64_t page = 1; page <= 7; page++) {
-        struct engine_item found[2];
+        struct url_item found[2];
         size_t n = 0;
         uint64_t id = rig_lease(r);
 

@@ -5,7 +5,7 @@
 
 #define MANY 5000 /* more than a part of a line holds */
 
-/* A host that was asked, as the engine leaves it. */
+/* A host that was asked, as the frontier leaves it. */
 static struct host_queue *asked(struct host_table *t, uint32_t queue)
 {
     struct host_queue *h = host_table_make(t, queue);

@@ -9,7 +9,7 @@
  */
 #include "frontier/hosts/politeness_group.h"
 
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 #define DELAY     (100 * NS_PER_MS)
 #define ADDRESSES 3
@@ -52,31 +52,31 @@ static unsigned place_all(struct rig *r)
     unsigned asked = 0;
     uint32_t queue;
 
-    while ((queue = r->e->ops->next_unplaced(r->e, &host)) != 0) {
+    while ((queue = frontier_next_unplaced(r->e, &host)) != 0) {
         unsigned n = number_of(host);
         struct ip ip = address(n % ADDRESSES);
 
-        ck_ok(r->e->ops->place(r->e, queue, n < 900 ? &ip : NULL, r->now));
+        ck_ok(frontier_place(r->e, queue, n < 900 ? &ip : NULL, r->now));
         asked++;
     }
     return asked;
 }
 
 /* Leases what is due now, at most 64, and looks up addresses on the way. */
-static size_t lease(struct rig *r, struct engine_lease *out)
+static size_t lease(struct rig *r, struct url_lease *out)
 {
     size_t n = 0, more;
 
     do {
-        ck_ok(r->e->ops->lease(r->e, 64 - n, r->now, RIG_WALL, out + n, &more));
+        ck_ok(frontier_lease(r->e, 64 - n, r->now, RIG_WALL, out + n, &more));
         n += more;
     } while (place_all(r) > 0);
     return n;
 }
 
-static struct engine_done answer(struct rig *r, uint64_t id)
+static struct url_done answer(struct rig *r, uint64_t id)
 {
-    return (struct engine_done){
+    return (struct url_done){
         .id = id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = RIG_WALL},
@@ -84,26 +84,26 @@ static struct engine_done answer(struct rig *r, uint64_t id)
     };
 }
 
-static void ack(struct rig *r, struct engine_done *d)
+static void ack(struct rig *r, struct url_done *d)
 {
-    ck_ok(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL));
+    ck_ok(frontier_ack(r->e, d, 1, r->now, RIG_WALL));
 }
 
 static void ack_page(struct rig *r, uint64_t id)
 {
-    struct engine_done d = answer(r, id);
+    struct url_done d = answer(r, id);
 
     ack(r, &d);
 }
 
 static void put(struct rig *r, const char *url)
 {
-    ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(r, rig_item(r, url)), PUT_NEW);
 }
 
 TEST(a_literal_address_is_looked_up_nowhere)
 {
-    struct engine_lease l[64];
+    struct url_lease l[64];
     struct bytes host;
     struct rig r;
     size_t n;
@@ -112,17 +112,17 @@ TEST(a_literal_address_is_looked_up_nowhere)
     put(&r, "http://192.0.2.1/");
     put(&r, "http://[::ffff:c000:201]/");
     put(&r, "http://h1.test/");
-    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
+    ck_ok(frontier_lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 1); /* all three are one group */
-    ck_assert_uint_ne(r.e->ops->next_unplaced(r.e, &host), 0);
+    ck_assert_uint_ne(frontier_next_unplaced(r.e, &host), 0);
     ck_assert(bytes_is(host, "h1.test"));
-    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
+    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
 
 TEST(a_place_is_remembered_and_looked_up_once)
 {
-    struct engine_lease l[64];
+    struct url_lease l[64];
     struct bytes host;
     struct rig r;
     size_t n;
@@ -135,15 +135,15 @@ TEST(a_place_is_remembered_and_looked_up_once)
     rig_commit(&r);
     rig_reopen(&r);
     r.now += NS_PER_S;
-    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
+    ck_ok(frontier_lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 1);
-    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
+    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
 
 TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
 {
-    struct engine_lease l[64];
+    struct url_lease l[64];
     char url[64];
     struct bytes host;
     unsigned asked = 0;
@@ -156,11 +156,11 @@ TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
         put(&r, url);
     }
     for (int i = 0; i < 3; i++)
-        ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
-    while (r.e->ops->next_unplaced(r.e, &host) != 0)
+        ck_ok(frontier_lease(r.e, 64, r.now, RIG_WALL, l, &n));
+    while (frontier_next_unplaced(r.e, &host) != 0)
         asked++;
     ck_assert_uint_eq(asked, r.o.in_flight);
-    ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
+    ck_assert_int_eq(frontier_next_due(r.e, r.now, NULL), INT64_MAX);
     rig_fini(&r);
 }
 

@@ -4,7 +4,7 @@
  * it stopped: its slices together equal one call.
  */
 #include "frontier/served/served.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 #define NOW    RIG_WALL
 #define QUEUES 3

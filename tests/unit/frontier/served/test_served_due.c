@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 
 #define NOW  RIG_WALL
 #define KEY  "a.test"

@@ -4,7 +4,7 @@
  * once: the call must report it, and the next start must find a sound store.
  */
 #include "frontier/served/served.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 #include "tests/unit/storage/step_fault.h"
 
 #define NOW RIG_WALL

@@ -5,7 +5,7 @@
  */
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/frontier_rig.h"
 #include "tests/unit/storage/step_fault.h"
 
 #define NOW     RIG_WALL

@@ -36,7 +36,7 @@ TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
 {
     create("a");
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
+    ck_assert_uint_eq(look("a").stats.counts.skipped, 1);
     does(CRAWLS_SEED, "a",
          "{'urls': ['" SEED "x', '" SEED "', 'mailto:x', '" SEED "x#y']}");
     ck_assert_str_eq(result(0, "status"), "ok");
@@ -45,7 +45,7 @@ TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
     ck_assert_str_eq(result(2, "reason"), "only http and https are crawled");
     ck_assert_str_eq(result(3, "status"), "skipped");
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 2);
+    ck_assert_uint_eq(look("a").stats.counts.skipped, 2);
     refuses(STATUS_EXISTS, "of this name", CRAWLS_CREATE, "a", "{}");
     refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_PAUSE, "b", NULL);
 }

@@ -67,7 +67,7 @@ TEST(a_file_makes_a_crawl_of_its_name)
     ck_assert_int_eq(add_file("news.yaml", NULL), STATUS_ARG);
     start_files();
     becomes("news", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("news").stats.engine.skipped, 1);
+    ck_assert_uint_eq(look("news").stats.counts.skipped, 1);
 }
 
 /* Promise (The service): no setting is taken and forgotten: what a service
@@ -139,7 +139,7 @@ TEST(a_changed_file_changes_the_crawl_and_adds_its_seeds)
     becomes("news", CRAWLS_WAITING);
     restart_with(YAML "  - " SEED "more\ndelay: 0\nuser-agent: new/1\n");
     becomes("news", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("news").stats.engine.skipped, 2);
+    ck_assert_uint_eq(look("news").stats.counts.skipped, 2);
     ck_assert_str_eq(json_string_value(setting("news", "user-agent")), "new/1");
 }
 

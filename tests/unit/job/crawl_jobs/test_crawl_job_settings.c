@@ -141,7 +141,7 @@ TEST(files_of_clients_are_inside_the_service)
     does(CRAWLS_CREATE, "a",
          "{'settings': {'input': 'seeds.txt', 'jsonl': 'a.jsonl', " QUICK "}}");
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
+    ck_assert_uint_eq(look("a").stats.counts.skipped, 1);
     does(CRAWLS_STOP, "a", NULL);
     ck_ok(file_size(in_dir("a.jsonl"), &size));
     ck_assert_uint_gt(size, 0);

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "crawler/fetcher.h"
 #include "crawler/html/links.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/crawl/frontier_open.h"
 #include "service/calls/call_crawl.h"
 #include "service/calls/router.h"
 #include "tests/unit/service/service_rig.h"
@@ -26,7 +26,7 @@ struct crawl_job {
     struct scratch at;
     struct frontier_options o;
     struct fetcher_options fetch;
-    struct engine *engine;
+    struct frontier *frontier;
     struct crawl *crawl;
 };
 
@@ -60,7 +60,7 @@ static inline void member_make(struct crawl_job *m)
                                                .fpr = 0.01,
                                                .memory = (uint64_t)16 << 20},
                                      .commit_interval = 200 * NS_PER_MS};
-    ck_ok(frontier_create(&m->engine, m->at.dir, &m->o, clock_wall_ms()));
+    ck_ok(frontier_create(&m->frontier, m->at.dir, &m->o, clock_wall_ms()));
     buf_init(&error, 200);
     m->fetch = (struct fetcher_options){
         .user_agent = "test",
@@ -70,7 +70,7 @@ static inline void member_make(struct crawl_job *m)
         .max_body = 1 << 20,
         .robots = ROBOTS_OFF,
         .kinds = LINK_SET_FOLLOW,
-        .rules = {.digest_key = m->engine->ops->digest_key(m->engine),
+        .rules = {.digest_key = frontier_get_digest_key(m->frontier),
                   .crawl = m->o.crawl},
         .bodies = body_pool_new(1 << 20),
     };
@@ -80,7 +80,7 @@ static inline void member_make(struct crawl_job *m)
     buf_fini(&error);
     co.dir = m->at.dir;
     co.fetch = &m->fetch;
-    ck_ok(crawl_start(&m->crawl, m->engine, &co));
+    ck_ok(crawl_start(&m->crawl, m->frontier, &co));
     crawl_pause(m->crawl, true);
 }
 
@@ -92,7 +92,7 @@ static inline void member_fini(struct crawl_job *m)
     while (!crawl_wait(m->crawl, NS_PER_S, &result))
         ;
     crawl_free(m->crawl);
-    m->engine->ops->close(m->engine);
+    frontier_close(m->frontier);
     scope_free(m->fetch.rules.scope);
     guard_free((struct guard *)(uintptr_t)m->fetch.guard);
     body_pool_free(m->fetch.bodies);

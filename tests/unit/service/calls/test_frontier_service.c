@@ -84,16 +84,16 @@ static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
 {
     int64_t until = clock_mono() + 50 * NS_PER_S;
 
-    while (look(r).engine.certainly_new < certainly_new) {
+    while (look(r).frontier.certainly_new < certainly_new) {
         ck_assert_int_lt(clock_mono(), until);
         usleep(2000);
     }
 }
 
 /* Promise (The service): metrics count each call and each stream once, and
- * follow the engine within seconds. See also
+ * follow the frontier within seconds. See also
  * `grpc_server/a_monitor_is_told_each_stream_once_by_its_status`. */
-TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
+TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_frontier_does)
 {
     struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
     const struct histogram_stats *puts;
@@ -117,7 +117,7 @@ TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
     SAME(w.acks[FRONTIER_ACK_SKIPPED], 1);
     wait_for_new(&r, 2);
     w = look(&r);
-    ck_assert_uint_ge(histogram_count(&w.engine.commits), 2);
-    SAME(w.engine.filter.keys, 2);
+    ck_assert_uint_ge(histogram_count(&w.frontier.commits), 2);
+    SAME(w.frontier.filter.keys, 2);
     service_fini(&r);
 }

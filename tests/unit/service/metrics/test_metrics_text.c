@@ -81,8 +81,8 @@ TEST(crawls_stand_side_by_side_in_each_family)
     strcpy(v[0].name, "one");
     strcpy(v[1].name, "two");
     v[1].state = CRAWLS_STOPPED;
-    v[0].stats.engine.queued = 7;
-    v[1].stats.engine.queued = 8;
+    v[0].stats.counts.queued = 7;
+    v[1].stats.counts.queued = 8;
     v[0].stats.frontier.done[OUTCOME_FAILED][REASON_DNS] = 3;
     v[0].stats.frontier.done[OUTCOME_FAILED][REASON_HTTP] = 5;
     v[0].stats.frontier.done_http[OUTCOME_FAILED][4] = 5;

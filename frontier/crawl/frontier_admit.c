@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_admit.c - new URLs: seen check, row, host queue.
+ *
+ * An equal digest means: seen before. With --compare-text the stored URL must
+ * be equal too. If it is not, two URLs share all 128 bits; the later one is
+ * looked up with its digest of salt 1, then 2 and so on, until it finds itself
+ * or a free digest, with which it is admitted. Its row has the salt
+ * (row_digest.h), and since rows are never deleted, a look-up goes the same
+ * way.
+ */
+#include <stdlib.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/crawl/frontier_host.h"
+#include "frontier/crawl/frontier_impl.h"
+#include "frontier/crawl/frontier_links.h"
+#include "frontier/crawl/frontier_refresh.h"
+#include "frontier/past_crawl.h"
+
+/*
+ * URLs as another crawler had them.
+ *
+ * All URLs of a call pass the seen check as one batch, like the links of a
+ * page. Those that are done there get a final fetch row here, so that done
+ * bits, explain and export know them; the row and the admission are in one
+ * transaction. The same URL may come several times, in a call or later: it
+ * waits until one of them says that it is done, and that is its outcome.
+ */
+
+/* Numbers of rows are another crawl's; what this page repeats is found anew. */
+static struct fetch_row row_of(const struct import_fact *fact, int64_t wall_ms)
+{
+    struct fetch_row row = {.at_ms = fact->at_ms != 0 ? fact->at_ms : wall_ms,
+                            .detail = fact->detail};
+
+    if (fact->row != NULL) {
+        row = *fact->row;
+        row.seq = row.same_as = row.near_dup_of = row.redirect_to = 0;
+    }
+    return row;
+}
+
+/* Settles a URL that waits. */
+static enum status settle(struct frontier *f, const struct url_row *url,
+                          const struct import_fact *fact, int64_t wall_ms)
+{
+    struct fetch_row row = row_of(fact, wall_ms);
+    struct host_queue *h = frontier_host(f, url->queue);
+    enum status st =
+        frontier_settle(f, url->id, (url->flags & URL_ROW_SEED) != 0, url->kind,
+                        &row, fact->outcome);
+
+    if (st == STATUS_OK)
+        st = frontier_refresh_date(f, url->queue, url->kind, &row,
+                                   fact->outcome, -1);
+    if (st == STATUS_OK)
+        st = frontier_count_done(f, h);
+    host_queue_forget_done(h, f->store);
+    frontier_reschedule(f, h);
+    return st;
+}
+
+static enum status take(struct frontier *f, const struct admission *a,
+                        const struct import_fact *fact, int64_t wall_ms,
+                        enum import_answer *answer)
+{
+    struct url_row row;
+    enum status st;
+
+    *answer = a->fresh     ? IMPORT_NEW
+              : a->id == 0 ? IMPORT_DROPPED
+                           : IMPORT_KNOWN;
+    if (fact->outcome.status == OUTCOME_QUEUED || *answer == IMPORT_DROPPED ||
+        frontier_store_is_done(f->store, a->id))
+        return STATUS_OK;
+    st = frontier_store_get(f->store, a->id, &row, &f->text);
+    if (st == STATUS_OK)
+        st = settle(f, &row, fact, wall_ms);
+    if (st == STATUS_OK && !a->fresh)
+        *answer = IMPORT_SETTLED;
+    return st;
+}
+
+enum status frontier_import(struct frontier *f, const struct url_item *items,
+                            const struct import_fact *facts, size_t n,
+                            int64_t now, int64_t wall_ms,
+                            enum import_answer *answers)
+{
+    struct admission *list = xcalloc(n + 1, sizeof *list);
+    enum status st = frontier_touch(f, now);
+
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct admission){.item = &items[i]};
+    if (st == STATUS_OK)
+        st = frontier_admit(f, list, n, true, wall_ms);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        st = take(f, &list[i], &facts[i], wall_ms, &answers[i]);
+    free(list);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+static void make_room(struct frontier *f, size_t n)
+{
+    struct admit_scratch *s = &f->scratch;
+
+    if (n <= s->room)
+        return;
+    s->room = n + n / 2;
+    s->digests = xrealloc(s->digests, s->room * sizeof *s->digests);
+    s->answers = xrealloc(s->answers, s->room * sizeof *s->answers);
+    s->fresh = xrealloc(s->fresh, s->room * sizeof *s->fresh);
+    s->found = xrealloc(s->found, s->room * sizeof *s->found);
+    s->open = xrealloc(s->open, s->room * sizeof *s->open);
+    s->asked = xrealloc(s->asked, s->room * sizeof *s->asked);
+    s->blocked = xrealloc(s->blocked, s->room * sizeof *s->blocked);
+    s->queues = xrealloc(s->queues, s->room * sizeof *s->queues);
+}
+
+/* It may open a place of the scope, to which links were dropped before. */
+enum status frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
+{
+    uint64_t last = frontier_store_counter(f->store, "last_root");
+
+    if (depth != 0)
+        return STATUS_OK;
+    if (id > last)
+        frontier_store_add(f->store, "last_root", id - last);
+    return rejudge_later(f, UINT64_C(1) << REASON_SCOPE);
+}
+
+/* A known URL is nearer to a seed than its row says: what was dropped for its
+ * distance is judged again. If it has become a seed, its place opens, its kind
+ * says so, and if the URL itself was skipped, it comes back with those. It has
+ * no URL_ROW_SEED, since its outcomes so far were not counted as a seed's. */
+static enum status come_nearer(struct frontier *f, const struct admission *a)
+{
+    const struct url_item *item = a->item;
+    struct url_row row;
+    enum status st = frontier_store_get(f->store, a->id, &row, &f->text);
+    bool given = st == STATUS_OK && item->seed && row.kind != item->kind &&
+                 (row.flags & URL_ROW_SEED) == 0;
+
+    if (st != STATUS_OK || (row.depth <= item->depth && !given))
+        return st;
+    st = frontier_store_come_nearer(f->store, row.id, item->depth, item->hops,
+                                    given ? item->kind : row.kind);
+    levels_come_nearer(f, row.id, item->depth);
+    if (st == STATUS_OK)
+        st = rejudge_depths(f);
+    if (st == STATUS_OK && item->depth == 0 && f->o.past != NULL)
+        st = past_crawl_root(f->o.past, item->digest, row.url);
+    return st == STATUS_OK ? frontier_note_root(f, item->depth, row.id) : st;
+}
+
+/* `queue` 0: it is not known. */
+static enum status write_row(struct frontier *f, struct admission *a,
+                             uint32_t queue, uint8_t flags, int64_t wall_ms)
+{
+    const struct url_item *item = a->item;
+    struct url_row row = {.queue = queue,
+                          .url = item->url,
+                          .depth = item->depth,
+                          .hops = item->hops,
+                          .kind = item->kind,
+                          .flags = flags,
+                          .via = a->via,
+                          .found_at_ms = wall_ms};
+    enum status st = STATUS_OK;
+
+    if (queue == 0)
+        st = frontier_store_queue(f->store, f->o.crawl, item->key, &row.queue);
+    if (st == STATUS_OK)
+        st = frontier_store_admit(f->store, &row, &a->id);
+    if (st != STATUS_OK)
+        return st;
+    a->fresh = true;
+    a->queue = row.queue;
+    frontier_queue_grew(f, row.queue);
+    if (item->seed)
+        frontier_store_add(f->store, "seeds", 1);
+    if (st == STATUS_OK && item->depth == 0 && f->o.past != NULL)
+        st = past_crawl_root(f->o.past, item->digest, item->url);
+    return st == STATUS_OK ? frontier_note_root(f, item->depth, a->id) : st;
+}
+
+static uint8_t flags_of(const struct url_item *item, enum seen_answer answer,
+                        uint8_t salt)
+{
+    unsigned flags = (unsigned)salt << URL_ROW_SALT_SHIFT;
+
+    if (item->seed)
+        flags |= URL_ROW_SEED;
+    if (answer == SEEN_NEW_FALSE_POSITIVE)
+        flags |= URL_ROW_FALSE_POSITIVE;
+    return (uint8_t)flags;
+}
+
+/* ---- blocklist ---- */
+
+static enum status drop_blocked(struct frontier *f, struct admission *a,
+                                int64_t wall_ms)
+{
+    const struct url_item *item = a->item;
+
+    if (item->seed)
+        log_warn("a seed is on the blocklist", "url=\"%.*s\"",
+                 (int)item->url.len, item->url.at);
+    return frontier_drop_new(f, a, REASON_BLOCKLIST, wall_ms);
+}
+
+/* Checks the new ones among the `n` open URLs; a blocked URL counts as not
+ * new. */
+static enum status keep_out(struct frontier *f, struct admission *list,
+                            size_t n, int64_t wall_ms)
+{
+    size_t asked = 0, at = 0;
+    enum status st;
+
+    if (f->o.blocklist == NULL)
+        return STATUS_OK;
+    for (size_t i = 0; i < n; i++)
+        if (f->scratch.answers[i] != SEEN_BEFORE)
+            f->scratch.asked[asked++] = list[f->scratch.open[i]].item->url;
+    st = blocklist_check(f->o.blocklist, f->scratch.asked, asked,
+                         f->scratch.blocked);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        if (f->scratch.answers[i] == SEEN_BEFORE || !f->scratch.blocked[at++])
+            continue;
+        f->scratch.answers[i] = SEEN_BEFORE;
+        st = drop_blocked(f, &list[f->scratch.open[i]], wall_ms);
+    }
+    return st;
+}
+
+/* Is a URL without a row blocked or a trap's, or a repeat of such a one? The
+ * blocklist is not asked again, since a filter in Redis may answer differently
+ * now. */
+static bool is_blocked(const struct frontier *f, const struct admission *list,
+                       size_t n, const struct admission *a)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[f->scratch.open[i]].blocked &&
+            digest_equal(list[f->scratch.open[i]].item->digest,
+                         a->item->digest))
+            return true;
+    return false;
+}
+
+/* Finds the queues of the new ones among the `n` open URLs; returns how many
+ * are new. */
+static size_t find_queues(struct frontier *f, const struct admission *list,
+                          size_t n)
+{
+    size_t fresh = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (f->scratch.answers[i] != SEEN_BEFORE)
+            f->scratch.asked[fresh++] = list[f->scratch.open[i]].item->key;
+    frontier_store_find_queues(f->store, f->o.crawl, f->scratch.asked, fresh,
+                               f->scratch.queues);
+    return fresh;
+}
+
+/* Fetches what the rows some places after number `at` of `fresh` will touch;
+ * the memory of a host waits for the place where its address is. */
+static void prefetch_hosts(const struct frontier *f, size_t at, size_t fresh)
+{
+    enum { AHEAD = 4 };
+    const uint32_t *queues = f->scratch.queues;
+    uint32_t near = at + AHEAD < fresh ? queues[at + AHEAD] : 0;
+    uint32_t far = at + 2 * AHEAD < fresh ? queues[at + 2 * AHEAD] : 0;
+
+    if (near > 0)
+        __builtin_prefetch(host_table_get(&f->hosts, near));
+    if (far == 0)
+        return;
+    frontier_store_prefetch(f->store, far);
+    host_table_prefetch(&f->hosts, far);
+}
+
+/* Writes rows for the new ones of the `n` open URLs, whose digests are in
+ * f->scratch.digests.
+ */
+static enum status admit_open(struct frontier *f, struct admission *list,
+                              size_t n, uint8_t salt, int64_t wall_ms)
+{
+    uint64_t first = 0;
+    size_t fresh = 0, all = 0;
+    enum status st =
+        seen_check(f->base->seen, f->scratch.digests, n, f->scratch.answers);
+
+    if (st == STATUS_OK)
+        st = keep_out(f, list, n, wall_ms);
+    if (st == STATUS_OK && f->traps != NULL)
+        st = frontier_trap_keep_out(f, list, n, wall_ms);
+    if (st == STATUS_OK)
+        all = find_queues(f, list, n);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        struct admission *a = &list[f->scratch.open[i]];
+
+        if (f->scratch.answers[i] == SEEN_BEFORE)
+            continue;
+        prefetch_hosts(f, fresh, all);
+        st = write_row(f, a, f->scratch.queues[fresh],
+                       flags_of(a->item, f->scratch.answers[i], salt), wall_ms);
+        if (fresh == 0)
+            first = a->id;
+        f->scratch.fresh[fresh++] = f->scratch.digests[i];
+    }
+    if (st != STATUS_OK || fresh == 0)
+        return st;
+    return seen_store_admit(f->base, f->scratch.fresh, fresh, first);
+}
+
+/* Finds the ids of open URLs that were seen before, in one query. */
+static enum status find_ids(struct frontier *f, struct admission *list,
+                            size_t n)
+{
+    enum status st =
+        exact_set_find(f->base->exact, f->scratch.digests, n, f->scratch.found);
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        struct admission *a = &list[f->scratch.open[i]];
+
+        if (f->scratch.found[i] == 0 && is_blocked(f, list, n, a)) {
+            a->blocked = true;
+            continue;
+        }
+        if (f->scratch.found[i] == 0) {
+            log_error("the exact set has lost a URL", "url=\"%.*s\"",
+                      (int)a->item->url.len, a->item->url.at);
+            st = STATUS_DAMAGED;
+        }
+        if (!a->fresh)
+            a->id = f->scratch.found[i];
+    }
+    return st;
+}
+
+static enum status is_same_url(struct frontier *f, const struct admission *a,
+                               bool *same)
+{
+    struct url_row row;
+    enum status st = frontier_store_get(f->store, a->id, &row, &f->text);
+
+    *same = st == STATUS_OK && bytes_equal(row.url, a->item->url) &&
+            row.queue ==
+                frontier_store_find_queue(f->store, f->o.crawl, a->item->key);
+    return st;
+}
+
+/* Keeps only those open whose digest belongs to another URL, with the next
+ * digest to try; *n is their number. */
+static enum status keep_collisions(struct frontier *f,
+                                   const struct admission *list, size_t *n,
+                                   uint8_t next_salt)
+{
+    size_t left = 0;
+    enum status st = STATUS_OK;
+    bool same;
+
+    for (size_t i = 0; st == STATUS_OK && i < *n; i++) {
+        const struct admission *a = &list[f->scratch.open[i]];
+
+        if (a->fresh || a->blocked)
+            continue;
+        st = is_same_url(f, a, &same);
+        if (st != STATUS_OK || same)
+            continue;
+        f->scratch.digests[left] =
+            digest_url_salted(&f->base->key, f->o.crawl, a->item->key,
+                              a->item->url, next_salt);
+        f->scratch.open[left++] = f->scratch.open[i];
+    }
+    *n = left;
+    frontier_store_add(f->store, "digest_collisions", left);
+    if (st == STATUS_OK && left > 0 && next_salt > URL_ROW_SALT_MOST)
+        return STATUS_LIMIT; /* 64 URLs of one digest: no such hash */
+    return st;
+}
+
+/* Stores the hints of sitemaps for URLs whose ids are known. */
+static enum status keep_hints(struct frontier *f, const struct admission *list,
+                              size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        const struct url_hint *hint = list[i].item->hint;
+
+        if (hint == NULL || list[i].blocked)
+            continue;
+        st = frontier_refresh_hint(f, list[i].id, hint);
+        if (st == STATUS_OK)
+            st = hint_store_set(f->hints, list[i].id, hint);
+    }
+    return st;
+}
+
+/* Sends those of other shards there; *n: how many are left. */
+static enum status keep_own(struct frontier *f, struct admission *list,
+                            size_t *n)
+{
+    size_t own = 0;
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < *n; i++) {
+        if (shard_is_other(f->o.shard, list[i].item->key)) {
+            list[i].blocked = list[i].dropped = true; /* and so no repeat */
+            f->o.send(f->o.send_ctx, list[i].item, list[i].via);
+            st = frontier_keep_sent(f, &list[i]);
+            continue;
+        }
+        f->scratch.open[own] = (uint32_t)i;
+        f->scratch.digests[own++] = list[i].item->digest;
+    }
+    if (own < *n)
+        frontier_store_add(f->store, "sent", *n - own);
+    *n = own;
+    return st;
+}
+
+/* Does only the item say how far the URL is from a seed? For links of our own
+ * pages the log of paths does. */
+static bool says_depth(const struct frontier *f, const struct admission *a)
+{
+    return a->item->seed ||
+           (a->via == 0 && (a->item->depth == 0 || f->keeps_paths));
+}
+
+/* Other shards found known URLs, or a person gives them. */
+static enum status all_come_nearer(struct frontier *f,
+                                   const struct admission *list, size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (says_depth(f, &list[i]) && !list[i].fresh && !list[i].blocked)
+            st = come_nearer(f, &list[i]);
+    return st;
+}
+
+enum status frontier_admit(struct frontier *f, struct admission *list, size_t n,
+                           bool all_ids, int64_t wall_ms)
+{
+    const size_t all = n;
+    bool hints = false, depths = false;
+    enum status st;
+
+    make_room(f, n);
+    st = keep_own(f, list, &n);
+    for (size_t i = 0; i < n; i++) {
+        hints |= list[f->scratch.open[i]].item->hint != NULL;
+        depths |= says_depth(f, &list[f->scratch.open[i]]);
+    }
+    all_ids |= hints || depths;
+    for (uint8_t salt = 0; st == STATUS_OK && n > 0; salt++) {
+        st = admit_open(f, list, n, salt, wall_ms);
+        if (st == STATUS_OK && (all_ids || f->o.compare_text))
+            st = find_ids(f, list, n);
+        if (!f->o.compare_text)
+            break;
+        if (st == STATUS_OK)
+            st = keep_collisions(f, list, &n, (uint8_t)(salt + 1));
+    }
+    if (st == STATUS_OK && hints)
+        st = keep_hints(f, list, all);
+    if (st == STATUS_OK && depths)
+        st = all_come_nearer(f, list, all);
+    if (st == STATUS_OK)
+        st = frontier_order_links(f, list, all);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
