@@ -384,25 +384,32 @@ static enum status end_restore(struct restore *r, int64_t offset)
     return st;
 }
 
+/* May Kafka have forgotten what was deleted since? One from the future says that
+ * the clock was set back, by nobody knows how much. */
+static bool is_old(const struct manifest *m)
+{
+    int64_t age = clock_wall_ms() - m->written_at_ms;
+
+    return age < 0 || age >= strtoll(CLUSTER_DELETIONS_MS, NULL, 10) / 2;
+}
+
 /* A store has a manifest once its first rows are in Kafka, or all that Kafka had
  * are in it. What was left of one by a kill before that is of no use, nor is one
- * that may miss what Kafka has forgotten that it was deleted. */
+ * that is old. Whoever opens a store with a bad manifest says what is wrong. */
 static bool has_store(struct restore *r)
 {
     static const char *const parts[] = {"-wal", "-shm", ""};
     uint64_t size;
     struct manifest m;
     struct buf part;
-    int64_t age;
 
     if (file_size(buf_str(&r->path), &size) == STATUS_OK &&
         file_size(buf_str(&r->manifest), &size) == STATUS_OK) {
-        age = manifest_load(buf_str(&r->manifest), &m) == STATUS_OK
-                  ? clock_wall_ms() - m.written_at_ms
-                  : 0;
-        if (age < strtoll(CLUSTER_DELETIONS_MS, NULL, 10) / 2)
+        if (manifest_load(buf_str(&r->manifest), &m) != STATUS_OK ||
+            !is_old(&m))
             return true;
-        log_info("the rows of a shard are old, and read anew from Kafka",
+        log_info("the rows of a shard are old, or from the future, and read "
+                 "anew from Kafka",
                  "dir=%s", r->dir);
         (void)unlink(buf_str(&r->manifest));
     }
