@@ -145,6 +145,13 @@ bool open_crawl(struct reader *r, const char *command, const char *dir,
                 no_crawl_hint(dir));
         *code = EXIT_CANNOT;
         return false;
+    case STATUS_BUSY:
+        fprintf(stderr,
+                "urlweir %s: the crawl in %s is only being made; try again "
+                "later\n",
+                command, dir);
+        *code = EXIT_CANNOT;
+        return false;
     case STATUS_VERSION:
         fprintf(stderr,
                 "urlweir %s: the crawl in %s was written by a newer urlweir; "

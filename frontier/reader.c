@@ -34,12 +34,31 @@ struct digest reader_digest(struct reader *r, const struct url_row *row)
     return row_digest(&r->key, r->store, row);
 }
 
+/* The manifest is the last file that is made. */
+static bool reader_may_be_new(const struct reader *r)
+{
+    return r->holder != 0 && r->manifest_status == STATUS_NOT_FOUND;
+}
+
 static void replay(void *ctx, const struct url_row *row)
 {
     struct reader *r = ctx;
 
     row_to_exact_set(r->exact, reader_digest(r, row), row->id,
                      row_replaces(row));
+}
+
+/* Its maker has put the empty store in place, and not committed to it yet. */
+static enum status check_made(struct reader *r)
+{
+    struct buf seed;
+    enum status st = STATUS_OK;
+
+    buf_init(&seed, DIGEST_SEED_SIZE);
+    if (reader_may_be_new(r))
+        st = frontier_store_meta(r->store, "digest_seed", &seed);
+    buf_fini(&seed);
+    return st == STATUS_NOT_FOUND ? STATUS_BUSY : st;
 }
 
 static enum status open_parts(struct reader *r, uint64_t memory)
@@ -65,6 +84,8 @@ static enum status open_parts(struct reader *r, uint64_t memory)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
         st = exact_set_check_upto(r->exact, frontier_store_last_id(r->store));
+    if (st == STATUS_OK)
+        st = check_made(r);
     if (st == STATUS_OK)
         st = row_digest_read_key(&r->key, r->store, r->dir);
     if (st == STATUS_OK)
@@ -97,6 +118,8 @@ enum status reader_open_within(struct reader *r, const char *dir,
         log_error("the store is missing", "dir=%s", dir);
         st = STATUS_DAMAGED;
     }
+    if (st == STATUS_NOT_FOUND && reader_may_be_new(r))
+        st = STATUS_BUSY;
     if (st != STATUS_OK)
         reader_close(r);
     return st;

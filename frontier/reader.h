@@ -38,7 +38,8 @@ struct reader {
     unsigned char *newest;       /* see reader_find_newest */
 };
 
-/* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_DAMAGED, STATUS_VERSION: with one
+/* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_BUSY: its process is making it,
+ * and nothing can be read yet; no log line. STATUS_DAMAGED, STATUS_VERSION: with one
  * log line. */
 MUST_CHECK enum status reader_open(struct reader *r, const char *dir);
 /* The same within some `memory` octets, but for what a crawl needs for each of

@@ -108,3 +108,25 @@ kill -KILL $young
 wait $young 2>/dev/null || :
 exits 2 "$URLWEIR" verify young # nobody makes it any more
 says err "ended before all of its seeds were stored"
+
+# Before the first commit there is nothing to read.
+for at in store-made commit-begin; do
+    behind young.out young.err env URLWEIR_HOLD_AT=$at:1 "$URLWEIR" \
+        crawl http://127.0.0.1:9/ --allow-private --min-disk 0 -o $at
+    young=$!
+    case $at in
+    store-made) waits_for '[ -s $at/lock ]' ;;
+    *) waits_for '[ -e $at/frontier.db ]' ;;
+    esac || fail "not made: $(cat young.err)"
+    for command in status audit verify export diff explain; do
+        set -- "$command" $at
+        case $command in
+        diff) set -- "$@" $at ;;
+        explain) set -- "$@" http://127.0.0.1:9/ ;;
+        esac
+        exits 2 env URLWEIR_TIME=made:100 "$URLWEIR" "$@"
+        says err "is only being made"
+    done
+    kill -KILL $young
+    wait $young 2>/dev/null || :
+done

@@ -2,6 +2,11 @@
 /* test_reader.c - a crawl's directory as a reader finds it. */
 #include "frontier/reader.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
 #include "frontier/stats.h"
 #include "tests/unit/frontier/frontier_rig.h"
 #include "tests/unit/storage/step_fault.h"
@@ -72,6 +77,52 @@ TEST(a_directory_without_a_crawl_is_told_from_one_that_lost_its_store)
     ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_DAMAGED);
     ck_assert(!reader_is_unbegun(r.at.dir));
     scratch_remove(&empty);
+    rig_fini(&r);
+}
+
+/* The child takes the lock, and waits. */
+static pid_t hold(const char *path)
+{
+    struct file_lock *lock = NULL;
+    int pipes[2];
+    pid_t child;
+    char c;
+
+    ck_assert_int_eq(pipe(pipes), 0);
+    child = fork();
+    if (child == 0) {
+        if (file_lock_take(&lock, path, "crawl", NULL) == STATUS_OK)
+            (void)!write(pipes[1], "x", 1);
+        pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(pipes[0], &c, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    return child;
+}
+
+/* With nobody at it, or with a manifest, it is damaged. */
+TEST(a_store_that_is_only_being_made_is_busy)
+{
+    char manifest[128], kept[128], lock[128];
+    struct reader reader;
+    struct rig r;
+    pid_t child;
+
+    scratch_quiet();
+    make(&r);
+    snprintf(manifest, sizeof manifest, "%s/manifest", r.at.dir);
+    snprintf(kept, sizeof kept, "%s/kept", r.at.dir);
+    snprintf(lock, sizeof lock, "%s/lock", r.at.dir);
+    scratch_sql(r.at.db, "DELETE FROM meta WHERE name = 'digest_seed'");
+    child = hold(lock);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_DAMAGED);
+    ck_assert_int_eq(rename(manifest, kept), 0);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_BUSY);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_DAMAGED);
     rig_fini(&r);
 }
 
