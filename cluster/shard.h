@@ -11,9 +11,9 @@
  * (shard_rows.h), the URLs it found for others, what it has done. How far
  * NAME.urls was read is one of the rows.
  *
- * The frontier stays as it is; a shard replaces some of its operations: a turn
- * also takes in URLs from others, and the crawl is not finished before all
- * shards are idle and no URL is on its way (sent and received in sum are
+ * The frontier stays as it is, but asks the shard that stands around it
+ * (frontier_around): a turn also takes in URLs from others, and the crawl is not
+ * finished before all shards are idle and no URL is on its way (sent and received in sum are
  * equal, in a log that has each transaction's counts in order).
  *
  * Made and freed by one thread; in between it belongs to the frontier thread.

@@ -277,7 +277,7 @@ const struct column url_columns[URL_COLUMNS] = {
     [LANG] = {"lang", "text", "of its `html` element, else Content-Language",
      column_get_text, AT(fetch.lang)},
     [NOINDEX] = {"noindex", "flag",
-     "robots meta or X-Robots-Tag asks search frontiers not to index it",
+     "robots meta or X-Robots-Tag asks search engines not to index it",
      get_noindex, AT(fetch.flags)},
     [BODY_BYTES] = {"body_bytes", "octets", "of the decoded body",
      column_get_uint64, AT(fetch.body_bytes)},

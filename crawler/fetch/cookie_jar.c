@@ -248,7 +248,7 @@ static void list_cookies(const struct cookie_jar *j, struct bytes host,
 
 /* ---- requests and responses ---------------------------------------------- */
 
-/* Without COOKIEFILE later versions of curl leave their cookie frontier off. The
+/* Without COOKIEFILE later versions of curl leave their cookie engine off. The
  * list of files is emptied first, since each call adds to it; that also removes
  * the cookies of the request before. */
 bool cookie_jar_lend(struct cookie_jar *j, CURL *easy, struct bytes host,

@@ -1,7 +1,7 @@
 /*
  * cookie_jar.h - the cookies of a crawl, for all of its fetchers.
  *
- * libcurl's cookie frontier (RFC 6265, with the Public Suffix List where libcurl
+ * libcurl's cookie engine (RFC 6265, with the Public Suffix List where libcurl
  * was built with it) decides which cookie goes where and what a response may
  * set. Only requests to sites given to cookie_jar_add_site, and to those in its
  * file, use the jar, so that other sites can neither fill it nor push cookies

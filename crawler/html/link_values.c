@@ -199,7 +199,7 @@ bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
     return true;
 }
 
-/* Search frontiers read a canonical link there as that of a page, and browsers
+/* Search engines read a canonical link there as that of a page, and browsers
  * load what is named so for the page. */
 bool link_kind_of_header(const struct header_link *link, uint32_t kinds,
                          enum link_kind *out)

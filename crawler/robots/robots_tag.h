@@ -2,7 +2,7 @@
  * robots_tag.h - X-Robots-Tag and the content of <meta name=robots>.
  *
  * No standard describes them; this follows the documentation of the search
- * frontiers that made them (developers.google.com, "Robots meta tag,
+ * engines that made them (developers.google.com, "Robots meta tag,
  * data-nosnippet, and X-Robots-Tag"). noindex, nofollow and none are
  * understood, in upper or lower case; other directives (all, noarchive,
  * max-snippet:-1, unavailable_after: DATE) do not concern a crawler. Several

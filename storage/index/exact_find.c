@@ -3,11 +3,10 @@
  * exact_find.c - which of these digests are in the exact set?
  *
  * A find searches the part's delta, then in each run the one block that its
- * fences name, first in our own cache, then in the
- * database. Nearly all digests
- * are in the old run, so that comes first, and the young one is searched for
- * the few that are not in it. A batch is processed in the
- * order of its digests, so that each block is looked up once.
+ * fences name, first in our own cache, then in the database. Nearly all digests
+ * are in the old run, so that comes first, and the young one is searched for the
+ * few that are not in it. A batch is processed in the order of its digests, so
+ * that each block is looked up once.
  *
  * Each step of it waits for memory: the delta's slot and entry, the cache's
  * set, the block's octets. So each step of a digest runs while the memory for
