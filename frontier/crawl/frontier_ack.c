@@ -445,8 +445,7 @@ static enum status give_back_refresh(struct frontier *f, struct lease_record *l,
     if (news->robots_host.len > 0 && host_orders(h)->cross_to == 0) {
         st = frontier_cross_host_ask(f, h, l->lease.id, news->robots_host);
         if (host_orders(h)->cross_to != 0) {
-            host_queue_retry(h, l->lease.id, 0);
-            host_orders_of(h)->cross_refresh = true;
+            frontier_refresh_begin_cross(f, h, l->lease.id);
             news->robots_host.len = 0;
             return st;
         }

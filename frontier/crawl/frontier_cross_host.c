@@ -274,7 +274,7 @@ enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
     struct host_queue *to = frontier_host(f, x->cross_to);
     uint64_t id = x->cross_id;
     enum status st = find_machine(f, to);
-    bool again;
+    bool again = x->cross_refresh;
 
     if (st != STATUS_OK)
         return st;
@@ -283,12 +283,13 @@ enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
         frontier_refresh_end_cross(f, h);
         return STATUS_OK;
     }
-    x->cross_due = may_be_asked(f, to, now);
+    x->cross_due = again && frontier_refresh_is_held(h)
+                       ? now /* this run does not ask any more */
+                       : may_be_asked(f, to, now);
     if (x->cross_due > now) {
         host_queue_retry(h, id, 0);
         return STATUS_OK;
     }
-    again = x->cross_refresh;
     x->cross_to = 0;
     frontier_refresh_end_cross(f, h);
     st = again ? frontier_refresh_lease(f, h, id, now, wall_ms, out)

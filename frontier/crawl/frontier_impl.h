@@ -106,6 +106,8 @@ struct refreshing {
     struct refresh_turn **turns; /* by queue number, in chunks */
     size_t chunk_count;
     uint32_t awake;           /* hosts */
+    uint32_t crossing;        /* hosts with a URL that is due, and waits for
+                                 another host's robots.txt */
     uint32_t held;            /* hosts that were given up, and sleep */
     uint32_t silent;          /* of these, those that did not respond */
     int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */

@@ -18,6 +18,7 @@
  *   calendar row   turns          host           the URL is
  *   its date       in the heap    asleep         due later
  *   its date       -              awake          due, or leased
+ *   its date       either         cross_refresh  due, waits for another host
  *   a new date     in the heap    either         due later
  *   -              -              -              done, or gone
  */
@@ -236,7 +237,7 @@ uint64_t frontier_refresh_waiting(const struct frontier *f)
 {
     const struct heap_item *first = heap_top(&f->refresh.due);
 
-    return f->refresh.awake +
+    return f->refresh.awake + f->refresh.crossing +
            (first != NULL && first->key <= f->refresh.wall_ms);
 }
 
@@ -245,7 +246,7 @@ bool frontier_refresh_is_given_up(const struct frontier *f)
     const struct refreshing *r = &f->refresh;
 
     return f->o.refresh.every_ms == 0 && r->held > 0 && r->awake == 0 &&
-           heap_count(&r->due) == r->held;
+           r->crossing == 0 && heap_count(&r->due) == r->held;
 }
 
 struct choice {
@@ -434,11 +435,20 @@ enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
     return STATUS_OK;
 }
 
+void frontier_refresh_begin_cross(struct frontier *f, struct host_queue *h,
+                                  uint64_t id)
+{
+    host_queue_retry(h, id, 0);
+    host_orders_of(h)->cross_refresh = true;
+    f->refresh.crossing++;
+}
+
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h)
 {
     if (!host_orders(h)->cross_refresh)
         return;
     host_orders_of(h)->cross_refresh = false;
+    f->refresh.crossing--;
     h->refreshing--;
     expect(f, h->queue, f->refresh.wall_ms);
 }

@@ -70,6 +70,10 @@ MUST_CHECK enum status frontier_refresh_later(struct frontier *f,
 MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
                                                 struct lease_record *l,
                                                 int64_t wait, int64_t wall_ms);
+/* The URL, which was given back, waits among the host's retries for another
+ * host's robots.txt. It stays due. */
+void frontier_refresh_begin_cross(struct frontier *f, struct host_queue *h,
+                                  uint64_t id);
 /* The URL that waited for another host's robots.txt
  * (host_orders(h)->cross_refresh), if there is one, is among the retries no
  * more. */

@@ -196,7 +196,7 @@ uint64_t frontier_most_leases(const struct frontier *f,
 
 int64_t frontier_dated_due(const struct frontier *f, const struct host_queue *h)
 {
-    if (!h->awake)
+    if (!h->awake && !host_orders(h)->cross_refresh)
         return INT64_MAX;
     if (frontier_refresh_is_held(h))
         return INT64_MIN;

@@ -124,27 +124,39 @@ TEST(a_page_that_a_setting_keeps_out_is_not_tried_again)
     judge_fini(&r);
 }
 
+/* Leases the one URL, which is due, and gives it back: its robots.txt is
+ * redirected to b.test. */
+static uint64_t send_across(struct rig *r)
+{
+    const struct host_news news = {.crawl_delay_ms = -2,
+                                   .retry_after_ms = -1,
+                                   .robots_host = bytes_of_str("b.test")};
+    uint64_t id = lease_at(r);
+
+    ck_assert_uint_ne(id, 0);
+    ck_ok(frontier_release(r->e, id, 0, &news, r->now, rig_wall(r)));
+    rig_turn(r);
+    ck_assert_uint_eq(rig_stats(r).due, 1); /* --until-idle waits for it */
+    return id;
+}
+
 /* A robots.txt redirected to another host: the URL goes out once more, for that
- * host, and keeps its date until it is settled. */
+ * host, and keeps its date until it is settled. As any refresh it is no page
+ * that a budget counts. */
 TEST(a_refresh_may_wait_for_the_robots_txt_of_another_host)
 {
-    struct host_news news = {.crawl_delay_ms = -2,
-                             .retry_after_ms = -1,
-                             .robots_host = bytes_of_str("b.test")};
     struct url_lease l;
     struct rig r;
     uint64_t id;
     size_t n = 0;
 
     begin(&r);
+    frontier_set_limits(r.e, 0, &(struct budgets){.host_pages = 1});
     rig_seed(&r, "http://a.test/");
     (void)fetch(&r, page, 1);
     for (int crash = 0; crash < 2; crash++) {
         advance(&r, EVERY);
-        id = lease_at(&r);
-        ck_assert_uint_ne(id, 0);
-        ck_ok(frontier_release(r.e, id, 0, &news, r.now, rig_wall(&r)));
-        rig_turn(&r);
+        id = send_across(&r);
         if (crash)
             rig_crash(&r);
         ck_ok(frontier_lease(r.e, 9, r.now, rig_wall(&r), &l, &n));
@@ -155,6 +167,29 @@ TEST(a_refresh_may_wait_for_the_robots_txt_of_another_host)
         ck_assert_uint_eq(lease_at(&r), 0);
     }
     ck_assert_uint_eq(rig_stats(&r).refreshed, 2);
+    end(&r);
+}
+
+/* Of a host that is over its limit nothing is due, whatever else it waits for. */
+TEST(a_limit_puts_off_a_refresh_that_waits_for_another_host)
+{
+    struct rig r;
+
+    begin(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, page, 1);
+    advance(&r, EVERY);
+    (void)send_across(&r);
+    ck_ok(frontier_block(r.e, bytes_of_str("b.test"), INT64_MAX, r.now,
+                         rig_wall(&r)));
+    ck_assert_uint_eq(lease_at(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).due, 1);
+    ck_ok(frontier_limit_queue(r.e, 1, 1, 1, r.now));
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_eq(lease_at(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).due, 0);
+    ck_ok(frontier_limit_queue(r.e, 1, 0, 0, r.now));
+    (void)fetch(&r, page, 1);
     end(&r);
 }
 
