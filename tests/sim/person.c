@@ -453,8 +453,6 @@ static void throw_reader(struct person *p, struct sim_act *a)
 
     if (!dice_chance(d, 12))
         return;
-    if (a->kind == ACT_CRAWL && strcmp(questions[which][0], "verify") == 0)
-        return; /* of a crawl that is only being made it says "missing" */
     a->reader.after_ms = dice_chance(d, 50) ? dice_between(d, 0, 1000)
                                             : dice_between(d, 0, 60000);
     a->reader.words[n++] = questions[which][0];
