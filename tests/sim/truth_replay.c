@@ -278,10 +278,13 @@ static void judge_robots(struct truth *t, const struct truth_crawl *c,
 {
     const struct truth_robots *r = &c->robots[origin];
     bool several = !person_says(&c->run->settings, SET_CONNS_PER_HOST, "1");
+    bool out_of_reach =
+        r->say == ROBOTS_UNREACHABLE ||
+        (r->say == ROBOTS_NOT_ASKED && truth_had_outage(t, c, origin, false));
 
     if (!person_says(&c->run->settings, SET_ROBOTS, "obey") ||
         r->say == ROBOTS_UNSURE ||
-        (r->say == ROBOTS_UNREACHABLE && may_ask_anyway(t, c, e, origin)))
+        (out_of_reach && may_ask_anyway(t, c, e, origin)))
         return;
     if (r->say == ROBOTS_SAY_RULES || r->say == ROBOTS_ALLOW_ALL)
         judge_age(t, c, e, origin);
