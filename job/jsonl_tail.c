@@ -6,6 +6,7 @@
  *
  *     part of a line ── ours or zeros ──► passed over
  *     whole line ── zeros in it, or newer than the store ──► passed over
+ *         │  │         └─ a line of ours behind them: the file is ours
  *         │  └─ no line of ours, or another than the store has ──► refused
  *         └─ as the store has it ──► what follows is cut
  *
@@ -111,6 +112,22 @@ static bool is_part(struct bytes b)
     return has_zeros(b) || memcmp(b.at, beginning, n) == 0;
 }
 
+/* The line before lost its end to a power cut, and `line` has what was left of
+ * both: is that one of ours? */
+static bool shows_ours(struct bytes line, uint64_t last,
+                       bool (*is_ours)(void *ctx, uint64_t seq,
+                                       struct bytes line),
+                       void *ctx)
+{
+    const char *zero = memrchr(line.at, '\0', line.len);
+    size_t before = zero != NULL ? (size_t)(zero - line.at) + 1 : 0;
+    struct bytes rest = bytes_of(line.at + before, line.len - before);
+    uint64_t seq;
+
+    return before > 0 && rest.len > 0 && jsonl_line_seq(rest, &seq) &&
+           seq <= last && is_ours(ctx, seq, rest);
+}
+
 /* Judges a whole line: cut it, keep it as the last one, or refuse the file? */
 static enum status judge(struct bytes line, uint64_t last,
                          bool (*is_ours)(void *ctx, uint64_t seq,
@@ -135,6 +152,7 @@ static enum status find_last(int fd, uint64_t end, uint64_t last,
                              void *ctx, uint64_t *keep, uint64_t *seq)
 {
     bool whole_passed = false; /* a whole line would be cut */
+    bool ours = false;         /* for there is one of ours behind zeros */
     struct buf line;
     enum status st;
     uint64_t start;
@@ -150,10 +168,12 @@ static enum status find_last(int fd, uint64_t end, uint64_t last,
             st = judge(buf_bytes(&line), last, is_ours, ctx, seq);
         if (st == STATUS_OK && *seq != 0)
             break;
+        if (st == STATUS_OK)
+            ours = ours || shows_ours(buf_bytes(&line), last, is_ours, ctx);
         whole_passed = true;
     }
     /* There are whole lines, but none of this crawl. */
-    if (st == STATUS_OK && *seq == 0 && whole_passed)
+    if (st == STATUS_OK && *seq == 0 && whole_passed && !ours)
         st = STATUS_FORMAT;
     *keep = end;
     buf_fini(&line);

@@ -51,12 +51,16 @@ static void goes_on(const char *kept, const char *cut, size_t cut_len,
     free(all);
 }
 
-static void refused(const char *content)
+static void zeros_refused(const char *content, size_t len)
 {
     uint64_t keep, seq;
 
-    ck_assert_int_eq(tail(content, strlen(content), &keep, &seq),
-                     STATUS_FORMAT);
+    ck_assert_int_eq(tail(content, len, &keep, &seq), STATUS_FORMAT);
+}
+
+static void refused(const char *content)
+{
+    zeros_refused(content, strlen(content));
 }
 
 TEST(zeros_of_a_power_cut_are_cut_with_all_that_follows)
@@ -66,6 +70,16 @@ TEST(zeros_of_a_power_cut_are_cut_with_all_that_follows)
     goes_on(LINE(1) LINE(2), "\0\0\0\n" LINE(5), 4 + sizeof(LINE(5)) - 1, 2);
     goes_on("", "\0\n" LINE(4) "\0\n" LINE(5), 4 + sizeof(LINE(4) LINE(5)) - 1,
             0);
+}
+
+/* With the first line its end was lost. */
+TEST(a_line_behind_zeros_shows_whose_file_it_is)
+{
+    goes_on("", "\0\0\0" LINE(2), 3 + sizeof(LINE(2)) - 1, 0);
+    goes_on("", "{\"seq\": 1\0" LINE(2) LINE(6),
+            10 + sizeof(LINE(2) LINE(6)) - 1, 0);
+    zeros_refused("\0\0" LINE(3), 2 + sizeof(LINE(3)) - 1);
+    zeros_refused("\0text\n", 6);
 }
 
 TEST(lines_the_store_has_lost_are_cut_behind_one_it_has)
