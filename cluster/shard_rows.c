@@ -384,13 +384,17 @@ static enum status end_restore(struct restore *r, int64_t offset)
     return st;
 }
 
+/* A clock that is corrected by less is no reason to read a shard anew. */
+#define CORRECTED_MS (INT64_C(3600) * 1000)
+
 /* May Kafka have forgotten what was deleted since? One from the future says that
  * the clock was set back, by nobody knows how much. */
 static bool is_old(const struct manifest *m)
 {
     int64_t age = clock_wall_ms() - m->written_at_ms;
 
-    return age < 0 || age >= strtoll(CLUSTER_DELETIONS_MS, NULL, 10) / 2;
+    return age < -CORRECTED_MS ||
+           age >= strtoll(CLUSTER_DELETIONS_MS, NULL, 10) / 2;
 }
 
 /* A store has a manifest once its first rows are in Kafka, or all that Kafka had

@@ -8,12 +8,13 @@
 #include "tests/unit/storage/scratch.h"
 #include "tests/unit/unit.h"
 
-#define DAY_MS (INT64_C(24) * 3600 * 1000)
+#define DAY (INT64_C(24) * 60) /* minutes */
 
 static const struct age {
-    int64_t days;
+    int64_t minutes;
     bool is_fresh;
-} ages[] = {{0, true}, {14, true}, {16, false}, {-1, false}, {-40, false}};
+} ages[] = {{0, true},         {-10, true},   {14 * DAY, true},
+            {16 * DAY, false}, {-DAY, false}, {-40 * DAY, false}};
 
 /* No Kafka is asked: the settings for it are wrong. */
 TEST_EACH(one_that_is_old_or_from_the_future_is_read_anew, ages)
@@ -23,7 +24,7 @@ TEST_EACH(one_that_is_old_or_from_the_future_is_read_anew, ages)
                                         .properties = {wrong, 1}};
     struct manifest m = {.generation = 1,
                          .written_at_ms =
-                             clock_wall_ms() - ages[_i].days * DAY_MS,
+                             clock_wall_ms() - ages[_i].minutes * 60000,
                          .state = "stopped",
                          .store_id = "0123456789abcdef0123456789abcdef"};
     struct scratch dir = scratch_make();
