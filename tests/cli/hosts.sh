@@ -69,7 +69,8 @@ END
 # ---- what people set, and other settings ---------------------------------------------
 
 behind resume.out resume.err "$URLWEIR" resume d -n none --delay 700ms --progress none
-waits_for '"$URLWEIR" delay d 127.0.0.1 2s >out 2>err' || fail "$(cat err resume.err)"
+waits_for '[ -S d/control ]' || fail "it does not run: $(cat resume.err)"
+exits 0 "$URLWEIR" delay d 127.0.0.1 2s
 exits 0 "$URLWEIR" block d 127.0.0.1 --for 1h
 exits 0 "$URLWEIR" stop d
 is 127.0.0.1 delay_why operator
