@@ -285,7 +285,8 @@ static enum status reach(struct control_client **out, const char *dir,
         buf_clear(why);
         wait_moment();
     }
-    return st;
+    /* It is not a host that it does not know. */
+    return st == STATUS_NOT_FOUND ? STATUS_AGAIN : st;
 }
 
 static enum status perform(void *ctx, uint32_t n, const char *method,

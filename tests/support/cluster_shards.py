@@ -459,10 +459,31 @@ def hosts(where):
     say(crawl, "delay", host, "0.2")
     say(crawl, "block", "127.9.9.9", "--for", "1m", code=2)
     say(crawl, "refresh", "--host", crawl.web.address(1))
+    without_process(crawl)
     say(crawl, "stop")
     for p in crawl.workers:
         p.wait(LONGEST)
     crawl.web.close()
+
+
+def without_process(crawl):
+    """A command fails that a shard could not take, as its process did not begin."""
+    worker = crawl.workers[0].pid
+    before = children(worker)
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    words, stopped_ones = [URLWEIR, "refresh", crawl.url], set()
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as p:
+        while p.poll() is None:
+            for pid in set(children(worker)) - stopped_ones - set(before):
+                os.kill(pid, signal.SIGSTOP)
+                stopped_ones.add(pid)
+            time.sleep(0.001)
+        said = p.stderr.read()
+    for pid in stopped_ones:
+        os.kill(pid, signal.SIGCONT)
+    if p.returncode != 2 or "urlweir refresh: shard " not in said:
+        raise Failure(f"without a shard, a command ended with {p.returncode}: {said}")
 
 
 def has_fetched(crawl, most, repeats):
