@@ -33,6 +33,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 
 import prom_check
 import scenarios
@@ -135,13 +136,17 @@ class Crawl:
             raise Failure(f"the rows have {len(pages)} pages, not {len(truth)}: "
                           f"{sorted(truth - pages)[:5]} {sorted(pages - truth)[:5]}")
 
+    def newest(self, shard):
+        """Its directory on the worker that had it last."""
+        dirs = [f"{self.directory(n)}/shards/{shard}" for n in range(len(self.workers))]
+        return max((d for d in dirs if os.path.exists(d + "/manifest")),
+                   key=lambda d: os.path.getmtime(d + "/manifest"))
+
     def rows(self, what=("fetched", "redirect")):
         """The pages in the newest directory of each shard, which is whole."""
         pages = set()
         for shard in range(self.shards):
-            dirs = [f"{self.directory(n)}/shards/{shard}" for n in range(len(self.workers))]
-            dirs = [d for d in dirs if os.path.exists(d + "/frontier.db")]
-            newest = max(dirs, key=lambda d: os.path.getmtime(d + "/manifest"))
+            newest = self.newest(shard)
             got = subprocess.run([URLWEIR, "verify", newest], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, check=False)
             if got.returncode not in (0, 3):
@@ -362,6 +367,18 @@ def say(crawl, *words, code=0):
     return json.loads(got.stdout) if got.stdout else got.stderr
 
 
+def resume_paused(crawl, n):
+    """A worker whose shards take commands, and ask for nothing before `unpause`."""
+    say(crawl, "pause")
+    log = crawl.resume(n).log
+
+    def have_begun():
+        with open(log, encoding="utf-8") as f:
+            return f.read().count("paused hint") >= SHARDS
+
+    wait_for(have_begun, "the shards")
+
+
 def is_still(crawl):
     time.sleep(0.5)  # what was under way
     before = len(crawl.web.requests)
@@ -408,11 +425,23 @@ def stopped(where):
         p.wait(LONGEST)
         if p.returncode != 5:  # the seed is not there
             raise Failure(f"worker {n} ended with {p.returncode}")
+    asked_all_once(crawl, 1)
+    resume_paused(crawl, 1)
+    again = [say(crawl, "retry", *words)["queued"]
+             for words in (["--reason", "timeout"], ["--host", crawl.web.address(4)], [])]
+    say(crawl, "unpause")
+    if again != [0, 0, 1] or crawl.workers[-1].wait(LONGEST) != 5:
+        raise Failure(f"queued again: {again}")
+    asked_all_once(crawl, 2)
+    crawl.web.close()
+
+
+def asked_all_once(crawl, seed):
+    """But for the seed, so often."""
     asked = [page for page in crawl.web.requests if page[1] == "/more"]
     rows = crawl.web.pages()
-    if len(asked) != 1 or crawl.web.truth() - set(rows) or len(rows) != len(set(rows)):
+    if len(asked) != seed or crawl.web.truth() - set(rows) or len(rows) != len(set(rows)):
         raise Failure(f"asked for the seed {len(asked)} times, for {len(rows)} pages")
-    crawl.web.close()
 
 
 def is_excluded(page):
@@ -783,7 +812,8 @@ def anywhere(where):
 
 def same(where):
     """With a limit of depth and by in-links, four workers, two of which are lost, find
-    what one machine does, and as near to a seed."""
+    what one machine does, and as near to a seed; all is fetched once more when a person
+    says so, and stays the same."""
     options = ["--depth", "3", "--order", "best"]
     crawl = Crawl(where, options)
     crawl.create()
@@ -793,12 +823,78 @@ def same(where):
     crawl.kill(1, lose=True)
     crawl.kill(2)
     crawl.end(0, killed=(1, 2))
-    run("crawl", "-q", "-o", f"{where}/alone", *OPTIONS, *OWN, *options, *crawl.web.seeds())
-    if known(crawl.url) != known(f"{where}/alone"):
-        raise Failure(str(sorted(known(crawl.url) ^ known(f"{where}/alone"), key=str)[:5]))
-    if "same" not in run("diff", crawl.url, f"{where}/alone", "--exit-code"):
-        raise Failure("diff")
+    alone_dir = f"{where}/alone"
+    run("crawl", "-q", "-o", alone_dir, *OPTIONS, *OWN, *options, *crawl.web.seeds())
+    is_same(crawl, alone_dir)
+    pages = set(crawl.web.pages())
+    crawl.web.requests.clear()
+    resume_paused(crawl, 0)
+    dated = say(crawl, "refresh", "--now")["dated"]
+    say(crawl, "unpause")
+    crawl.end(0, killed=(1, 2))
+    again = crawl.web.pages()
+    if dated != len(pages) or sorted(again) != sorted(pages) or crawl.web.too_early():
+        raise Failure(f"{len(pages)} pages, {dated} were made due, {len(set(again))} fetched "
+                      f"by {len(again)} requests, {crawl.web.too_early()} too early, "
+                      f"not {sorted(pages - set(again))[:20]}")
+    run("refresh", alone_dir, "--now")
+    run("resume", "-q", alone_dir)
+    is_same(crawl, alone_dir)
     crawl.web.close()
+
+
+def is_same(crawl, alone_dir):
+    if known(crawl.url) != known(alone_dir):
+        raise Failure(str(sorted(known(crawl.url) ^ known(alone_dir), key=str)[:5]))
+    if "same" not in run("diff", crawl.url, alone_dir, "--exit-code"):
+        raise Failure("diff")
+
+
+def budgets(where):
+    """Each host has as many pages as on one machine, and a URL as many in-links, though
+    the pages with the links are in other shards. It waits behind a limit of its host."""
+    options = ["--order", "best", "--per-host", "1"]
+    hub = (HOSTS, "/hub")
+    crawl = Crawl(where, options, pages=24, hub=hub)
+    alone_dir, host, most = f"{where}/alone", crawl.web.address(hub[0]), 12
+    crawl.create()
+    crawl.join()
+    crawl.end(3)
+    resume_paused(crawl, 0)
+    say(crawl, "set", f"per-host={most}")
+    say(crawl, "limit", "127.9.9.9", "1", code=2)
+    say(crawl, "limit", host, "1")  # which it has had
+    say(crawl, "unpause")
+    crawl.end(3)
+    requests = crawl.web.requests.copy()
+    run("crawl", "-q", "-o", alone_dir, *OPTIONS, *OWN, *options, *crawl.web.seeds(), code=3)
+    run("limit", alone_dir, host, "1")
+    run("resume", "-q", alone_dir, "--per-host", str(most), code=3)
+    asked = Counter(i for i, path, _, _ in requests if path != "/robots.txt")
+    got = [pages_of_hosts(crawl.url), pages_of_hosts(alone_dir)]
+    if got[0] != got[1] or asked != {**dict.fromkeys(range(HOSTS + 2), most), HOSTS: 1}:
+        raise Failure(f"pages {got}, requests {asked}")
+    got = [in_links(where_, crawl.web.url(*hub)) for where_ in (crawl.url, alone_dir)]
+    print(f"  in-links {got}", flush=True)
+    if got[0] != got[1] or got[0] < 64:
+        raise Failure(f"in-links: {got}")
+    resume_paused(crawl, 0)
+    say(crawl, "limit", host, "none")
+    say(crawl, "unpause")
+    crawl.end(3)
+    if len([r for r in crawl.web.requests if r[:2] == hub]) != 1:
+        raise Failure("a limit that was lifted holds")
+    crawl.web.close()
+
+
+def pages_of_hosts(where):
+    rows = map(json.loads, run("export", where).splitlines())
+    return Counter(row["url"].split("/")[2] for row in rows if row["status"] == "fetched")
+
+
+def in_links(where, url):
+    """So many as a doubling, the last of which is stored."""
+    return json.loads(run("explain", where, url, "--json"))["in_links"]
 
 
 def children(pid):
@@ -810,4 +906,5 @@ if __name__ == "__main__":
     scenarios.run([alone, join, leave, kill_worker, kill_restore, lose_worker, lose_archives, lose_all,
                    kill_often,
                    pause_worker, kill_shard, paused, stopped, changed, hosts,
-                   limited, quota, secrets, lines, watched, moved, since, anywhere, same], DIR, sys.argv[4:])
+                   limited, quota, secrets, lines, watched, moved, since, anywhere, same,
+                   budgets], DIR, sys.argv[4:])

@@ -26,10 +26,12 @@ class HostServer(http.server.ThreadingHTTPServer):
 
 
 class Web:
-    def __init__(self, pages=PAGES, slow=0, token=None, tags=False):
+    def __init__(self, pages=PAGES, slow=0, token=None, tags=False, hub=None):
         """`pages` of a host. `slow`: a Crawl-delay of all hosts. `token`: what X-Token
-        has to be. `tags`: pages have ETags, and a 304 has no body."""
+        has to be. `tags`: pages have ETags, and a 304 has no body. `hub`: host and path
+        of what all pages but the first of each host link to, which is not there."""
         self.most, self.slow, self.token, self.tags = pages, slow, token, tags
+        self.hub = hub
         self.unchanged = []
         self.requests, self.lock = [], threading.Lock()
         self.net = f"127.0.{10 + os.getpid() % 240}."
@@ -87,6 +89,8 @@ class Web:
             return 404, {}, ""
         links = "".join(f'<a href="{self.url(*to)}">next</a>'
                         for to in self.links(i, int(path[2:])))
+        if self.hub and path != "/p0":
+            links += f'<a href="{self.url(*self.hub)}">hub</a>'
         return 200, {"Content-Type": "text/html"}, f"<p>{i} {path} {links}"
 
     def answer(self, h):
