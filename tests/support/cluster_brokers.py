@@ -7,6 +7,7 @@ As cluster_shards.py, whose crawl and judgement these are.
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -16,7 +17,8 @@ import threading
 import time
 
 import scenarios
-from cluster_shards import DIR, HOSTS, IN_FLIGHT, URLWEIR, Crawl, wait_for
+from cluster_shards import (DIR, HOSTS, IN_FLIGHT, SHARDS, URLWEIR, Crawl, children,
+                            pages_of_hosts, say, wait_for)
 from scenarios import Failure
 
 KAFKA = os.environ.get("KAFKA", "")
@@ -279,7 +281,130 @@ def spoiled(where):
     crawl.finish(killed=(0, 1))
 
 
+class Faults:
+    """What happens to the workers of a crawl, by chance; two at least are left to run."""
+
+    SESSION = 10  # s, of a worker that is silent
+
+    def __init__(self, crawl, chance):
+        self.crawl, self.chance = crawl, chance
+        self.live = {n: p for n, p in enumerate(crawl.workers)}  # by directory
+        self.over = set()  # what of crawl.workers is not to end well
+        self.kept = []  # directories of those that were killed or stopped
+        self.asleep = {}  # processes, and until when, by directory
+        self.count, self.struck = {}, []  # by name; lists of shards
+
+    def strike(self):
+        self.wake(time.monotonic())
+        awake = [n for n in self.live if n not in self.asleep]
+        may = [self.come_back] if self.kept else []
+        if len(self.live) < 4:
+            may += [self.join]
+        if len(awake) > 2:
+            may += [self.kill, self.lose, self.pause, self.stop] * 2
+        may += [self.kill_shard] * 2
+        act = self.chance.choice(may)
+        if act(self.chance.choice(awake)) is not False:
+            self.count[act.__name__] = self.count.get(act.__name__, 0) + 1
+
+    def note(self, n):
+        """Its shards are struck."""
+        shards = say(self.crawl, "status")["shards"]
+        ours = os.path.realpath(self.crawl.directory(n))
+        self.struck.append([s["shard"] for s in shards
+                            if s["worker"] and s["worker"].endswith(ours)])
+
+    def end(self, n):
+        p = self.live.pop(n)
+        self.over.add(self.crawl.workers.index(p))
+        return p
+
+    def kill(self, n, lose=False):
+        self.note(n)
+        processes = children(self.live[n].pid)
+        p = self.end(n)
+        p.kill()
+        p.wait()
+        wait_for(lambda: not any(is_running(pid) for pid in processes), "their end")
+        if lose:
+            shutil.rmtree(self.crawl.directory(n))
+        else:
+            self.kept.append(n)
+
+    def lose(self, n):
+        self.kill(n, lose=True)
+
+    def kill_shard(self, n):
+        processes = children(self.live[n].pid)
+        if not processes:
+            return False
+        self.note(n)
+        os.kill(self.chance.choice(processes), signal.SIGKILL)
+        return True
+
+    def pause(self, n):
+        self.note(n)
+        processes = [self.live[n].pid] + children(self.live[n].pid)
+        for pid in processes:
+            os.kill(pid, signal.SIGSTOP)
+        until = time.monotonic() + self.SESSION + self.chance.uniform(1, 6)
+        self.asleep[n] = processes, until
+
+    def wake(self, now):
+        for n in [n for n, (_, until) in self.asleep.items() if until <= now]:
+            for pid in reversed(self.asleep.pop(n)[0]):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
+    def stop(self, n):
+        p = self.end(n)
+        p.send_signal(signal.SIGTERM)
+        p.wait(scenarios.LONGEST)
+        if p.returncode != 4:
+            raise Failure(f"a stopped worker ended with {p.returncode}")
+        self.kept.append(n)
+
+    def join(self, _):
+        n = len(self.crawl.workers)
+        self.live[n] = self.crawl.start(["join", self.crawl.url, "-o",
+                                         self.crawl.directory(n)])
+
+    def come_back(self, _):
+        n = self.kept.pop(self.chance.randrange(len(self.kept)))
+        self.live[n] = self.crawl.resume(n)
+
+
+def random_faults(where, most=50):
+    """Fifty faults of workers in one crawl, by chance. SEED=n repeats an order of them."""
+    seed = int(os.environ.get("SEED") or random.randrange(1 << 32))
+    print(f"  random_faults: SEED={seed}", flush=True)
+    chance = random.Random(seed)
+    crawl = two_workers(where, pages=200, slow=1)  # so that it lasts
+    crawl.join()
+    faults = Faults(crawl, chance)
+    while sum(faults.count.values()) < most:
+        time.sleep(chance.uniform(0.2, 5))
+        faults.strike()
+        gone = [n for n, p in faults.live.items() if p.poll() is not None]
+        if gone:
+            raise Failure(f"{gone} ended after {faults.count}")
+    while faults.asleep:
+        time.sleep(0.1)
+        faults.wake(time.monotonic())
+    print(f"  {faults.count}, {len(set(crawl.web.pages()))} pages so far", flush=True)
+    for part in range(40, 101, 5):
+        crawl.reach(part / 100)
+    crawl.end(0, killed=faults.over)
+    hosts = [len(pages_of_hosts(crawl.newest(n))) for n in range(SHARDS)]
+    # Of a host one page may be under way, and one not yet committed.
+    repeats = sum(2 * hosts[shard] for struck in faults.struck for shard in struck)
+    print(f"  at most {repeats} may have been fetched again", flush=True)
+    crawl.judge(repeats)
+    crawl.judge_shards()
+    crawl.web.close()
+
+
 if __name__ == "__main__":
     scenarios.run([one_after_the_other, two_at_once, silent, cut_off, full_disk,
-                   signed_in, spoiled],
+                   signed_in, spoiled, random_faults],
                   DIR, sys.argv[4:])
