@@ -349,7 +349,8 @@ int steer_choose(struct steer *t, bool served)
 
 bool steer_is_alone(const struct steer *t)
 {
-    return t->held != NULL || (t->place->dir != NULL && !t->place->service);
+    return t->held != NULL ||
+           (t->place != NULL && t->place->dir != NULL && !t->place->service);
 }
 
 void steer_add_label(const struct steer *t, const json_t *crawl,

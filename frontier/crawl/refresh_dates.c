@@ -472,7 +472,7 @@ static enum status step(struct redating *d, size_t most, int64_t now,
         w->at = (struct refresh_row){.queue = d->queue};
         w->searched = d->asked == NULL || d->asked->is_lost == NULL;
     }
-    if (st == STATUS_OK && !w->searched)
+    if (st == STATUS_OK && d->asked != NULL && !w->searched)
         return lose_records(d, most);
     if (st == STATUS_OK && !w->second)
         return first_part(d, most);
