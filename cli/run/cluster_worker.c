@@ -48,6 +48,7 @@
 #include "cluster/cluster_topics.h"
 #include "cluster/permits.h"
 #include "crawler/crawl.h"
+#include "frontier/reader.h"
 #include "job/dir_kind.h"
 #include "job/exit_code.h"
 #include "job/settings/cluster_settings.h"
@@ -270,15 +271,34 @@ static bool has_shard(void *ctx, uint32_t n)
     return atomic_load(&w->has[n]);
 }
 
-/* A process that has just begun takes no commands yet. */
+/* A process that has just begun takes no commands yet, or has no crawl yet, as
+ * it reads rows. */
+static enum status reach_once(struct control_client **out, const char *dir,
+                              struct buf *why)
+{
+    const struct control_options o = {.timeout_ms = ANSWER_MS};
+    struct control_client *c = NULL;
+    json_t *crawl = NULL;
+    enum status st = control_client_open(&c, dir, &o, why);
+
+    if (st == STATUS_OK)
+        st = control_client_ask(c, "GET", "/v1/crawls/" CRAWL_ID, NULL, &crawl,
+                                why);
+    json_decref(crawl);
+    if (st == STATUS_OK)
+        *out = c;
+    else
+        control_client_free(c);
+    return st;
+}
+
 static enum status reach(struct control_client **out, const char *dir,
                          struct buf *why)
 {
-    const struct control_options o = {.timeout_ms = ANSWER_MS};
     int64_t until = clock_mono() + READY;
     enum status st;
 
-    while ((st = control_client_open(out, dir, &o, why)) == STATUS_BUSY ||
+    while ((st = reach_once(out, dir, why)) == STATUS_BUSY ||
            st == STATUS_NOT_FOUND) {
         if (clock_mono() >= until)
             break;
