@@ -3,7 +3,9 @@
 # that create some, in their own file or in a header of the tests that they
 # include, and those that use a module whose file does. What a module uses in
 # turn is told by its header, not by its code, or every suite with a store would
-# be in the list for that store's checkpointer.
+# be in the list for that store's checkpointer. Suites with librdkafka's mock are
+# left out: it makes its threads by thrd_create of C11, which ThreadSanitizer does
+# not see, and a thread that it does not know ends the program.
 # usage: tools/thread-suites.sh FOLDER...   the folders with the program's sources
 set -eu
 {
@@ -27,7 +29,7 @@ set -eu
     }
     END {
         for (file in files)
-            if (file ~ /\/test_[^\/]*\.c$/) {
+            if (file ~ /\/test_[^\/]*\.c$/ && files[file] !~ /kafka_mock\.h/) {
                 split("", seen)
                 if (reaches(file)) {
                     sub(/.*\/test_/, "", file)
