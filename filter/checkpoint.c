@@ -83,13 +83,13 @@ enum header_at {
     AT_SUM = 248
 };
 
-static inline void checkpoint_put_u64(unsigned char *to, uint64_t v)
+static void checkpoint_put_u64(unsigned char *to, uint64_t v)
 {
     v = htole64(v);
     memcpy(to, &v, sizeof v);
 }
 
-static inline uint64_t checkpoint_get_u64(const unsigned char *from)
+static uint64_t checkpoint_get_u64(const unsigned char *from)
 {
     uint64_t v;
 
@@ -97,13 +97,13 @@ static inline uint64_t checkpoint_get_u64(const unsigned char *from)
     return le64toh(v);
 }
 
-static inline void checkpoint_put_u32(unsigned char *to, uint32_t v)
+static void checkpoint_put_u32(unsigned char *to, uint32_t v)
 {
     v = htole32(v);
     memcpy(to, &v, sizeof v);
 }
 
-static inline uint32_t checkpoint_get_u32(const unsigned char *from)
+static uint32_t checkpoint_get_u32(const unsigned char *from)
 {
     uint32_t v;
 
@@ -111,7 +111,7 @@ static inline uint32_t checkpoint_get_u32(const unsigned char *from)
     return le32toh(v);
 }
 
-static inline void checkpoint_put_double(unsigned char *to, double v)
+static void checkpoint_put_double(unsigned char *to, double v)
 {
     uint64_t bits;
 
@@ -119,7 +119,7 @@ static inline void checkpoint_put_double(unsigned char *to, double v)
     checkpoint_put_u64(to, bits);
 }
 
-static inline double checkpoint_get_double(const unsigned char *from)
+static double checkpoint_get_double(const unsigned char *from)
 {
     uint64_t bits = checkpoint_get_u64(from);
     double v;

@@ -178,7 +178,7 @@ enum host_state {
     HOST_DEAD /* given up for this run */
 };
 struct host_report {
-    struct bytes host; /* lives as long as `e` */
+    struct bytes host; /* lives as long as `f` */
     enum host_state state;
     const char *why; /* static: why it is blocked or dead, or the budget
                         that it is over (budget.h); or "" */

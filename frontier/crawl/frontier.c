@@ -350,32 +350,12 @@ enum status frontier_each_url(struct frontier *f, uint64_t first, uint64_t last,
     return frontier_store_each(f->store, first, last, visit, ctx);
 }
 
-/* Those among the drops have no row. */
-static enum status each_dropped_seed(struct frontier *f, url_row_visit visit,
-                                     void *ctx)
-{
-    uint64_t last = frontier_store_counter(f->store, "last_dropped_root");
-    struct drop_block b = {.number = 0};
-    enum status st = last > 0 ? drop_log_flush(f->drop_log) : STATUS_OK;
-
-    while (st == STATUS_OK && b.number < last) {
-        st = drop_log_next(f->drop_log, b.number, REASONS_MAY_RETURN, &b);
-        for (size_t i = 0; st == STATUS_OK && i < b.count; i++) {
-            const struct kept_drop *k = &b.at[i];
-
-            if (k->id == 0 && k->via == 0 && k->depth == 0)
-                visit(ctx, &(struct url_row){.url = k->text, .kind = k->kind});
-        }
-    }
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
 enum status frontier_each_seed(struct frontier *f, url_row_visit visit,
                                void *ctx)
 {
     enum status st = frontier_store_each_root(f->store, visit, ctx);
 
-    return st == STATUS_OK ? each_dropped_seed(f, visit, ctx) : st;
+    return st == STATUS_OK ? frontier_each_dropped_seed(f, visit, ctx) : st;
 }
 
 uint32_t frontier_find_queue(struct frontier *f, struct bytes key)

@@ -75,7 +75,7 @@ static bool is_root(const struct kept_drop *k)
     return k->id == 0 && k->via == 0 && k->depth == 0;
 }
 
-/* Blocks up to that of the last one are read to find them (each_seed). */
+/* Blocks up to that of the last one are read to find them. */
 static void note_dropped_root(struct frontier *f)
 {
     uint64_t block = drop_log_last(f->drop_log) + 1;
@@ -83,6 +83,25 @@ static void note_dropped_root(struct frontier *f)
 
     if (block > last)
         frontier_store_add(f->store, "last_dropped_root", block - last);
+}
+
+enum status frontier_each_dropped_seed(struct frontier *f, url_row_visit visit,
+                                       void *ctx)
+{
+    uint64_t last = frontier_store_counter(f->store, "last_dropped_root");
+    struct drop_block b = {.number = 0};
+    enum status st = last > 0 ? drop_log_flush(f->drop_log) : STATUS_OK;
+
+    while (st == STATUS_OK && b.number < last) {
+        st = drop_log_next(f->drop_log, b.number, REASONS_MAY_RETURN, &b);
+        for (size_t i = 0; st == STATUS_OK && i < b.count; i++) {
+            const struct kept_drop *k = &b.at[i];
+
+            if (is_root(k))
+                visit(ctx, &(struct url_row){.url = k->text, .kind = k->kind});
+        }
+    }
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
 /* Keeps a drop, if a setting can lift its reason and there is room. There is

@@ -40,6 +40,10 @@ MUST_CHECK enum status frontier_keep_guess(struct frontier *f,
 MUST_CHECK enum status frontier_keep_sent(struct frontier *f,
                                           const struct admission *a);
 bool frontier_may_return(enum outcome_reason r);
+/* Seeds that were dropped, as rows of URL and kind alone: they have no row. */
+MUST_CHECK enum status frontier_each_dropped_seed(struct frontier *f,
+                                                  url_row_visit visit,
+                                                  void *ctx);
 /* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);
 

@@ -49,14 +49,6 @@ struct frontier_traps {
     uint32_t exempt; /* kinds of links that are never a trap's, 1 << kind */
 };
 
-/* URLs of a crawl that another frontier has to admit: `take` tells which, and
- * takes them. They are counted as links, and have no row here. `via`: the page
- * that led to it, 0: none. */
-struct frontier_elsewhere {
-    void *ctx;
-    bool (*take)(void *ctx, const struct url_item *item, uint64_t via);
-};
-
 struct frontier_options {
     struct bytes crawl; /* crawl ID */
     /* URLs of other shards are sent there instead of being admitted. `via`: the
@@ -66,7 +58,6 @@ struct frontier_options {
     void *send_ctx;
     int64_t taken_at; /* until when another process may have had the crawl,
                          though it left no row; 0: nobody had it */
-    const struct frontier_elsewhere *elsewhere; /* borrowed; NULL: none */
     struct schedule_options schedule;
     uint32_t tries; /* of one URL, in all */
     uint32_t conns_per_host;
