@@ -59,7 +59,7 @@ bool shard_is_paused(const struct shard *s);
 /* Sets what the frontier needs to know of the shard, before it is opened. */
 void shard_fit(struct shard *s, struct frontier_options *o);
 /* Stands between the crawl and its frontier from now on. */
-void shard_attach(struct shard *s, struct frontier *e);
+void shard_attach(struct shard *s, struct frontier *f);
 
 /* Visits the URLs that were sent to a shard and are not among its rows, of which
  * `note` is that of shard_rows_copy. What `visit` returns other than STATUS_OK

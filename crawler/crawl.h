@@ -36,7 +36,7 @@ struct crawl;
 struct crawl_task {
     /* Called on the frontier thread. Its status concerns the task alone, unless
      * the frontier broke. */
-    enum status (*run)(struct crawl_task *t, struct frontier *e, int64_t now,
+    enum status (*run)(struct crawl_task *t, struct frontier *f, int64_t now,
                        int64_t wall_ms);
     /* `run` changes the store, and `done` waits for the commit. Set by the
      * poster or by `run`. */

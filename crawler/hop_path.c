@@ -34,11 +34,11 @@ struct hop_path {
     char path[PATH_SIZE];
 };
 
-struct hop_path *hop_path_new(struct frontier *e)
+struct hop_path *hop_path_new(struct frontier *f)
 {
     struct hop_path *t = xcalloc(1, sizeof *t);
 
-    t->frontier = e;
+    t->frontier = f;
     t->slots = xcalloc(SLOTS, sizeof *t->slots);
     buf_init(&t->via, URL_LENGTH_CEILING + 64);
     buf_init(&t->text, URL_LENGTH_CEILING + 64);

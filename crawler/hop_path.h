@@ -21,7 +21,7 @@
 struct hop_path;
 
 /* The frontier outlives the hop_path. */
-struct hop_path *hop_path_new(struct frontier *e);
+struct hop_path *hop_path_new(struct frontier *f);
 void hop_path_free(struct hop_path *t); /* NULL is fine */
 
 /* Says how a leased URL was found. The bytes live until the next call. Errors

@@ -572,26 +572,26 @@ static void reopen_place(void *ctx, const struct url_row *row)
     url_fini(&u);
 }
 
-static enum status reopen(struct frontier *e, struct reopening *r)
+static enum status reopen(struct frontier *f, struct reopening *r)
 {
     crawl_setup_open_sitemaps(r->scope, r->s);
-    return frontier_each_seed(e, reopen_place, r);
+    return frontier_each_seed(f, reopen_place, r);
 }
 
-enum status crawl_setup_reopen_scope(struct frontier *e, struct scope *scope,
+enum status crawl_setup_reopen_scope(struct frontier *f, struct scope *scope,
                                      const struct crawl_settings *s)
 {
     struct reopening r = {NULL, scope, s};
 
-    return reopen(e, &r);
+    return reopen(f, &r);
 }
 
-enum status crawl_setup_reopen(struct frontier *e, struct crawl_setup *c,
+enum status crawl_setup_reopen(struct frontier *f, struct crawl_setup *c,
                                const struct crawl_settings *s)
 {
     struct reopening r = {c, c->scope, s};
 
-    return reopen(e, &r);
+    return reopen(f, &r);
 }
 
 void crawl_setup_fini(struct crawl_setup *c)

@@ -74,11 +74,11 @@ void crawl_setup_open_sitemaps(struct scope *scope,
 
 /* For a resumed crawl: opens the scope again, and finds the origins of
  * seeds. */
-MUST_CHECK enum status crawl_setup_reopen(struct frontier *e,
+MUST_CHECK enum status crawl_setup_reopen(struct frontier *f,
                                           struct crawl_setup *c,
                                           const struct crawl_settings *s);
 /* The same for the scope alone, when a new scope replaces another. */
-MUST_CHECK enum status crawl_setup_reopen_scope(struct frontier *e,
+MUST_CHECK enum status crawl_setup_reopen_scope(struct frontier *f,
                                                 struct scope *scope,
                                                 const struct crawl_settings *s);
 

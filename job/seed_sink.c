@@ -38,15 +38,15 @@ struct seed_sink {
     struct seed *askers[BATCH];
 };
 
-static struct seed_sink *sink_new(struct frontier *e, struct crawl_setup *c,
+static struct seed_sink *sink_new(struct frontier *f, struct crawl_setup *c,
                                   const struct crawl_settings *s)
 {
     struct seed_sink *k = xcalloc(1, sizeof *k);
 
-    k->frontier = e;
+    k->frontier = f;
     k->setup = c;
     k->rules = c->fetch.rules;
-    k->rules.digest_key = frontier_get_digest_key(e);
+    k->rules.digest_key = frontier_get_digest_key(f);
     k->s = s;
     k->guesses = c->fetch.find_sitemaps;
     buf_init(&k->origin, URL_LENGTH_CEILING);
@@ -201,10 +201,10 @@ static enum status put_all(struct seed_sink *k, bool *none)
     return st;
 }
 
-static enum status sink_all(struct frontier *e, struct crawl_setup *c,
+static enum status sink_all(struct frontier *f, struct crawl_setup *c,
                             const struct crawl_settings *s, bool *none)
 {
-    struct seed_sink *k = sink_new(e, c, s);
+    struct seed_sink *k = sink_new(f, c, s);
     enum status st;
 
     crawl_setup_open_sitemaps(c->scope, s);
@@ -215,11 +215,11 @@ static enum status sink_all(struct frontier *e, struct crawl_setup *c,
     return st;
 }
 
-enum status seed_sink_all(struct frontier *e, struct crawl_setup *c,
+enum status seed_sink_all(struct frontier *f, struct crawl_setup *c,
                           const struct crawl_settings *s)
 {
     bool none = false;
-    enum status st = sink_all(e, c, s, &none);
+    enum status st = sink_all(f, c, s, &none);
 
     if (st != STATUS_OK || !none)
         return st;
@@ -228,19 +228,19 @@ enum status seed_sink_all(struct frontier *e, struct crawl_setup *c,
     return STATUS_NOT_FOUND;
 }
 
-enum status seed_sink_given(struct frontier *e, struct crawl_setup *c,
+enum status seed_sink_given(struct frontier *f, struct crawl_setup *c,
                             const struct crawl_settings *s)
 {
     bool none;
 
-    return sink_all(e, c, s, &none);
+    return sink_all(f, c, s, &none);
 }
 
-enum status seed_sink_more(struct frontier *e, struct crawl_setup *c,
+enum status seed_sink_more(struct frontier *f, struct crawl_setup *c,
                            const struct crawl_settings *s, struct seed *seeds,
                            size_t n)
 {
-    struct seed_sink *k = sink_new(e, c, s);
+    struct seed_sink *k = sink_new(f, c, s);
     enum status st = STATUS_OK;
     struct url u;
 
@@ -265,10 +265,10 @@ enum status seed_sink_more(struct frontier *e, struct crawl_setup *c,
     return st;
 }
 
-enum status seed_sink_sitemaps(struct frontier *e, struct crawl_setup *c,
+enum status seed_sink_sitemaps(struct frontier *f, struct crawl_setup *c,
                                const struct crawl_settings *s)
 {
-    struct seed_sink *k = sink_new(e, c, s);
+    struct seed_sink *k = sink_new(f, c, s);
     enum status st = put_sitemaps(k);
 
     if (st == STATUS_OK && k->n > 0)

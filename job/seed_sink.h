@@ -17,10 +17,10 @@
  * mark the seeds as complete. STATUS_NOT_FOUND: there are no seeds, which was
  * reported. Other errors come from reading, which were reported, or from the
  * frontier. */
-MUST_CHECK enum status seed_sink_all(struct frontier *e, struct crawl_setup *c,
+MUST_CHECK enum status seed_sink_all(struct frontier *f, struct crawl_setup *c,
                                      const struct crawl_settings *s);
 /* Like seed_sink_all, but there may be no seeds. */
-MUST_CHECK enum status seed_sink_given(struct frontier *e,
+MUST_CHECK enum status seed_sink_given(struct frontier *f,
                                        struct crawl_setup *c,
                                        const struct crawl_settings *s);
 /* A seed that gets its own answer. */
@@ -29,11 +29,11 @@ struct seed {
     const char *why; /* out, static: why it is not a seed, or NULL */
     bool fresh;      /* out: false if it was seen before */
 };
-MUST_CHECK enum status seed_sink_more(struct frontier *e, struct crawl_setup *c,
+MUST_CHECK enum status seed_sink_more(struct frontier *f, struct crawl_setup *c,
                                       const struct crawl_settings *s,
                                       struct seed *seeds, size_t n);
 /* Puts only the sitemaps of --sitemap-url, for a resume that adds some. */
-MUST_CHECK enum status seed_sink_sitemaps(struct frontier *e,
+MUST_CHECK enum status seed_sink_sitemaps(struct frontier *f,
                                           struct crawl_setup *c,
                                           const struct crawl_settings *s);
 

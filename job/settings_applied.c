@@ -112,9 +112,9 @@ static uint64_t what_is_lifted(const struct crawl_settings *a,
 
 /* ---- the note ---- */
 
-static enum status read_note(struct frontier *e, struct buf *text, bool *known)
+static enum status read_note(struct frontier *f, struct buf *text, bool *known)
 {
-    enum status st = frontier_meta(e, "settings", text);
+    enum status st = frontier_meta(f, "settings", text);
 
     *known = st == STATUS_OK;
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -139,14 +139,14 @@ bool settings_of_note(struct bytes note, const struct crawl_settings *s,
     return known;
 }
 
-enum status settings_applied(struct frontier *e, const struct crawl_settings *s,
+enum status settings_applied(struct frontier *f, const struct crawl_settings *s,
                              struct crawl_settings *was, bool *known)
 {
     struct buf text;
     enum status st;
 
     buf_init(&text, CONFIG_CEILING);
-    st = read_note(e, &text, known);
+    st = read_note(f, &text, known);
     if (st == STATUS_OK && *known)
         *known = settings_of_note(buf_bytes(&text), s, was);
     else if (st == STATUS_OK)
@@ -156,7 +156,7 @@ enum status settings_applied(struct frontier *e, const struct crawl_settings *s,
 }
 
 /* Writes the note unless the store has the same. */
-static enum status write_note(struct frontier *e,
+static enum status write_note(struct frontier *f,
                               const struct crawl_settings *s)
 {
     struct buf text, there;
@@ -168,10 +168,10 @@ static enum status write_note(struct frontier *e,
     config_write(&crawl_options, s, false, &text);
     st = buf_failed(&text);
     if (st == STATUS_OK)
-        st = read_note(e, &there, &known);
+        st = read_note(f, &there, &known);
     if (st == STATUS_OK &&
         (!known || !bytes_equal(buf_bytes(&text), buf_bytes(&there))))
-        st = frontier_set_meta(e, "settings", buf_bytes(&text));
+        st = frontier_set_meta(f, "settings", buf_bytes(&text));
     buf_fini(&text);
     buf_fini(&there);
     return st;
@@ -179,7 +179,7 @@ static enum status write_note(struct frontier *e,
 
 /* The note has no secrets, so a digest tells whether those of the rules have
  * changed. Writes it; adds to *lifted what the change may lift. */
-static enum status note_secrets(struct frontier *e,
+static enum status note_secrets(struct frontier *f,
                                 const struct crawl_settings *s,
                                 uint64_t *lifted)
 {
@@ -196,81 +196,81 @@ static enum status note_secrets(struct frontier *e,
         option_text(spec_of(i), s, 0, &secret);
         buf_add_char(&secret, '\n');
     }
-    d = digest_bytes(frontier_get_digest_key(e), buf_bytes(&secret));
+    d = digest_bytes(frontier_get_digest_key(f), buf_bytes(&secret));
     snprintf(is, sizeof is, "%016llx%016llx", (unsigned long long)d.hi,
              (unsigned long long)d.lo);
-    st = frontier_meta(e, SECRETS, &was);
+    st = frontier_meta(f, SECRETS, &was);
     for (size_t i = 0; st == STATUS_OK && i < RULES; i++)
         if ((spec_of(i)->flags & OPTION_SECRET) != 0 &&
             !bytes_is(buf_bytes(&was), is))
             *lifted |= rules[i].reasons;
     if (st == STATUS_NOT_FOUND ||
         (st == STATUS_OK && !bytes_is(buf_bytes(&was), is)))
-        st = frontier_set_meta(e, SECRETS, bytes_of_str(is));
+        st = frontier_set_meta(f, SECRETS, bytes_of_str(is));
     buf_fini(&secret);
     buf_fini(&was);
     return st;
 }
 
-enum status settings_note_first(struct frontier *e,
+enum status settings_note_first(struct frontier *f,
                                 const struct crawl_settings *s,
                                 const struct url_form *form)
 {
-    enum status st = frontier_rejudge(e, 0, clock_mono());
+    enum status st = frontier_rejudge(f, 0, clock_mono());
     uint64_t none = 0;
     bool other;
 
     if (st == STATUS_OK)
-        st = note_secrets(e, s, &none);
+        st = note_secrets(f, s, &none);
     if (st == STATUS_OK)
-        st = url_forms_note(e, form, &other);
-    return st == STATUS_OK ? write_note(e, s) : st;
+        st = url_forms_note(f, form, &other);
+    return st == STATUS_OK ? write_note(f, s) : st;
 }
 
 /* ---- effects ---- */
 
 /* Has drops of these reasons judged again. */
-static enum status let_in(struct frontier *e, uint64_t lifted)
+static enum status let_in(struct frontier *f, uint64_t lifted)
 {
     struct frontier_counts s;
 
-    frontier_get_counts(e, &s);
+    frontier_get_counts(f, &s);
     if (lifted != 0 && s.drops_lost > 0)
         log_warn("the crawl may stay incomplete: there was no room to keep "
                  "drops that these settings would let in",
                  "lost=%llu option=keep-dropped",
                  (unsigned long long)s.drops_lost);
-    return frontier_rejudge(e, lifted, clock_mono());
+    return frontier_rejudge(f, lifted, clock_mono());
 }
 
-static enum status note_scope(struct frontier *e, bool changed, bool *recheck)
+static enum status note_scope(struct frontier *f, bool changed, bool *recheck)
 {
     struct buf mark;
     enum status st;
 
     buf_init(&mark, 64);
-    st = frontier_meta(e, "scope_changed", &mark);
+    st = frontier_meta(f, "scope_changed", &mark);
     *recheck = changed || st == STATUS_OK;
     if (st == STATUS_NOT_FOUND)
-        st = changed ? frontier_set_meta(e, "scope_changed", bytes_of_str("1"))
+        st = changed ? frontier_set_meta(f, "scope_changed", bytes_of_str("1"))
                      : STATUS_OK;
     buf_fini(&mark);
     return st;
 }
 
-enum status settings_note(struct frontier *e, const struct crawl_settings *s,
+enum status settings_note(struct frontier *f, const struct crawl_settings *s,
                           const struct url_form *form, bool *recheck)
 {
     struct crawl_settings was;
     bool known, reformed = false;
     uint64_t lifted;
-    enum status st = settings_applied(e, s, &was, &known);
+    enum status st = settings_applied(f, s, &was, &known);
 
     *recheck = false;
     if (st != STATUS_OK)
         return st;
     lifted = known ? what_is_lifted(&was, s) : REASONS_MAY_RETURN;
-    st = url_forms_note(e, form, &reformed);
+    st = url_forms_note(f, form, &reformed);
     settings_fini(&was);
     if (st != STATUS_OK)
         return st;
@@ -281,25 +281,25 @@ enum status settings_note(struct frontier *e, const struct crawl_settings *s,
                  "sort-query,rewrite");
     if (reformed) /* the new form of a URL may pass if the old one did not */
         lifted |= BY_URL;
-    st = note_secrets(e, s, &lifted);
+    st = note_secrets(f, s, &lifted);
     if (st == STATUS_OK)
-        st = let_in(e, lifted);
+        st = let_in(f, lifted);
     if (st == STATUS_OK)
-        st = note_scope(e, (lifted & BY_SCOPE) != 0, recheck);
-    return st == STATUS_OK ? write_note(e, s) : st; /* last */
+        st = note_scope(f, (lifted & BY_SCOPE) != 0, recheck);
+    return st == STATUS_OK ? write_note(f, s) : st; /* last */
 }
 
-enum status settings_put_in_force(struct frontier *e, struct crawl_setup *c,
+enum status settings_put_in_force(struct frontier *f, struct crawl_setup *c,
                                   const struct crawl_settings *s)
 {
     bool recheck;
-    enum status st = settings_note(e, s, c->form, &recheck);
+    enum status st = settings_note(f, s, c->form, &recheck);
 
     if (st == STATUS_OK && recheck)
-        frontier_recheck(e, c->scope);
+        frontier_recheck(f, c->scope);
     if (st == STATUS_OK)
-        st = crawl_setup_reopen(e, c, s);
+        st = crawl_setup_reopen(f, c, s);
     return st == STATUS_OK
-               ? frontier_turn(e, true, clock_mono(), clock_wall_ms(), NULL)
+               ? frontier_turn(f, true, clock_mono(), clock_wall_ms(), NULL)
                : st;
 }

@@ -28,7 +28,7 @@
  * with the secrets of `s`; the caller frees them. *known false: an older
  * version wrote the store, and *was is a copy of `s`. On failure there is
  * nothing to free. */
-MUST_CHECK enum status settings_applied(struct frontier *e,
+MUST_CHECK enum status settings_applied(struct frontier *f,
                                         const struct crawl_settings *s,
                                         struct crawl_settings *was,
                                         bool *known);
@@ -42,21 +42,21 @@ bool settings_of_note(struct bytes note, const struct crawl_settings *s,
 void settings_that_lift(enum outcome_reason r, struct buf *out);
 
 /* Notes `s` for a new crawl, and the form of its URLs. */
-MUST_CHECK enum status settings_note_first(struct frontier *e,
+MUST_CHECK enum status settings_note_first(struct frontier *f,
                                            const struct crawl_settings *s,
                                            const struct url_form *form);
 /* Notes `s`, which are in force from now on. Drops that they may admit are
  * judged again from the next turn on; until then the caller must install the
  * new scope. *recheck: the queue may have URLs that earlier settings admitted,
  * to be checked again when they are leased. */
-MUST_CHECK enum status settings_note(struct frontier *e,
+MUST_CHECK enum status settings_note(struct frontier *f,
                                      const struct crawl_settings *s,
                                      const struct url_form *form,
                                      bool *recheck);
 /* Puts `s` in force in an open crawl that does not run yet, durably: opens its
  * scope again, has queued URLs checked again if the settings that drop URLs
  * ever changed, and admits drops that `s` allows (frontier_rejudge). */
-MUST_CHECK enum status settings_put_in_force(struct frontier *e,
+MUST_CHECK enum status settings_put_in_force(struct frontier *f,
                                              struct crawl_setup *c,
                                              const struct crawl_settings *s);
 

@@ -65,7 +65,7 @@ enum status url_forms_read(struct url_form **out,
     return st;
 }
 
-enum status url_forms_note(struct frontier *e, const struct url_form *form,
+enum status url_forms_note(struct frontier *f, const struct url_form *form,
                            bool *other)
 {
     struct buf text;
@@ -73,14 +73,14 @@ enum status url_forms_note(struct frontier *e, const struct url_form *form,
     enum status st;
 
     buf_init(&text, NOTE_CEILING);
-    st = frontier_meta(e, NOTE, &text);
+    st = frontier_meta(f, NOTE, &text);
     noted = st == STATUS_OK;
     if (st == STATUS_NOT_FOUND)
         st = STATUS_OK;
     *other =
         st == STATUS_OK && !bytes_equal(buf_bytes(&text), url_form_text(form));
     if (st == STATUS_OK && (*other || !noted))
-        st = frontier_set_meta(e, NOTE, url_form_text(form));
+        st = frontier_set_meta(f, NOTE, url_form_text(form));
     buf_fini(&text);
     return st;
 }

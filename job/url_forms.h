@@ -30,7 +30,7 @@ MUST_CHECK enum status url_forms_read(struct url_form **out,
 
 /* Notes the form of a crawl. *other: the note was another one, so queued URLs
  * may have a new form. */
-MUST_CHECK enum status url_forms_note(struct frontier *e,
+MUST_CHECK enum status url_forms_note(struct frontier *f,
                                       const struct url_form *form, bool *other);
 
 #endif

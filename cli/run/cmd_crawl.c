@@ -41,13 +41,13 @@
 
 /* Stores all seeds, and the mark. On failure, which was reported, *code is the
  * exit status. */
-static enum status crawl_begin_seeds(struct frontier *e, struct crawl_setup *c,
+static enum status crawl_begin_seeds(struct frontier *f, struct crawl_setup *c,
                                      struct crawl_settings *s, int *code)
 {
     enum status st;
 
     stop_signals_unblock(); /* a pipe may have no end */
-    st = seed_sink_all(e, c, s);
+    st = seed_sink_all(f, c, s);
     stop_signals_block();
     *code = EXIT_CANNOT;
     if (st == STATUS_NOT_FOUND || st == STATUS_IO)
@@ -56,11 +56,11 @@ static enum status crawl_begin_seeds(struct frontier *e, struct crawl_setup *c,
     if (st == STATUS_OK)
         st = crawl_credentials_keep_logins(c, s);
     if (st == STATUS_OK)
-        st = settings_note_first(e, s, c->form);
+        st = settings_note_first(f, s, c->form);
     if (st == STATUS_OK)
-        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(f, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = frontier_checkpoint_now(e, "running", false, clock_mono(),
+        st = frontier_checkpoint_now(f, "running", false, clock_mono(),
                                      clock_wall_ms());
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir crawl: cannot store the seeds: %s\n",
@@ -190,7 +190,7 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
 {
     const struct jsonl_options lines = jsonl_options_of(s);
     struct crawl_control *control = NULL;
-    struct frontier *e = NULL;
+    struct frontier *f = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
@@ -208,17 +208,17 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
         return code;
     }
     if (st == STATUS_OK)
-        st = frontier_create(&e, s->output, &c->frontier, clock_wall_ms());
+        st = frontier_create(&f, s->output, &c->frontier, clock_wall_ms());
     if (st != STATUS_OK) {
         crawl_control_close(control);
         return crawl_open_failed(st, s->output);
     }
-    c->fetch.rules.digest_key = frontier_get_digest_key(e);
-    st = crawl_begin_seeds(e, c, s, &code);
+    c->fetch.rules.digest_key = frontier_get_digest_key(f);
+    st = crawl_begin_seeds(f, c, s, &code);
     if (st == STATUS_OK)
-        code = crawl_run(c, e, s, control);
+        code = crawl_run(c, f, s, control);
     crawl_control_close(control);
-    frontier_close(e);
+    frontier_close(f);
     if (st != STATUS_OK)
         crawl_remove_files(s->output); /* nothing was fetched */
     return code;

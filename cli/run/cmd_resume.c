@@ -93,13 +93,13 @@ static bool are_free(const struct crawl_settings *was,
 
 /* After a crash that follows the first step, the next resume does the others.
  */
-static enum status change_settings(struct frontier *e, struct crawl_setup *c,
+static enum status change_settings(struct frontier *f, struct crawl_setup *c,
                                    const struct crawl_settings *s,
                                    const struct crawl_settings *before)
 {
     struct crawl_settings was;
     bool known;
-    enum status st = settings_applied(e, before, &was, &known);
+    enum status st = settings_applied(f, before, &was, &known);
 
     if (st != STATUS_OK)
         return st;
@@ -112,15 +112,15 @@ static enum status change_settings(struct frontier *e, struct crawl_setup *c,
     else if (st == STATUS_OK && !known)
         st = settings_save(before); /* under today's file name */
     if (st == STATUS_OK && !same_sitemaps(&was, s))
-        st = seed_sink_sitemaps(e, c, s);
+        st = seed_sink_sitemaps(f, c, s);
     if (st == STATUS_OK)
-        st = settings_put_in_force(e, c, s);
+        st = settings_put_in_force(f, c, s);
     settings_fini(&was);
     return st;
 }
 
 /* --retry, as `urlweir retry` does it. */
-static enum status retry_failed_urls(struct frontier *e, struct crawl_setup *c,
+static enum status retry_failed_urls(struct frontier *f, struct crawl_setup *c,
                                      const struct crawl_settings *s)
 {
     struct crawls_call call = {.verb = CRAWLS_RETRY};
@@ -132,7 +132,7 @@ static enum status retry_failed_urls(struct frontier *e, struct crawl_setup *c,
 
     if (s->retry.count == 0)
         return STATUS_OK;
-    st = held_crawl_start(&held, c, s, e);
+    st = held_crawl_start(&held, c, s, f);
     if (st != STATUS_OK)
         return st;
     reasons = json_array();
@@ -150,26 +150,26 @@ static enum status retry_failed_urls(struct frontier *e, struct crawl_setup *c,
     return st != STATUS_OK ? st : closed;
 }
 
-static bool is_finished(struct frontier *e)
+static bool is_finished(struct frontier *f)
 {
     struct frontier_counts s;
 
-    frontier_get_counts(e, &s);
+    frontier_get_counts(f, &s);
     return s.queued == 0 && s.dated == 0 && !s.rejudging;
 }
 
 /* The last run may have been killed before its last checkpoint, and opening the
  * crawl may have mended its filter, so this makes the files agree. */
-static int already_finished(struct frontier *e, const char *dir)
+static int already_finished(struct frontier *f, const char *dir)
 {
     struct frontier_counts s;
-    enum status st = frontier_checkpoint_now(e, "finished", true, clock_mono(),
+    enum status st = frontier_checkpoint_now(f, "finished", true, clock_mono(),
                                              clock_wall_ms());
 
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir resume: cannot write a checkpoint in %s: %s\n",
                 dir, status_text(st));
-    frontier_get_counts(e, &s);
+    frontier_get_counts(f, &s);
     fprintf(stderr,
             "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
             "pages; nothing is left to fetch; `urlweir seed %s URL...` adds "
@@ -183,7 +183,7 @@ static int already_finished(struct frontier *e, const char *dir)
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 
-static int run_controlled(struct crawl_setup *c, struct frontier *e,
+static int run_controlled(struct crawl_setup *c, struct frontier *f,
                           const struct crawl_settings *s,
                           struct file_lock *lock)
 {
@@ -192,7 +192,7 @@ static int run_controlled(struct crawl_setup *c, struct frontier *e,
 
     if (!crawl_control_open(&control, "resume", s, lock, &code))
         return code;
-    code = crawl_run(c, e, s, control);
+    code = crawl_run(c, f, s, control);
     crawl_control_close(control);
     return code;
 }
@@ -201,7 +201,7 @@ static int resume_in(const struct crawl_settings *s,
                      const struct crawl_settings *before, struct crawl_setup *c,
                      struct file_lock *lock)
 {
-    struct frontier *e = NULL;
+    struct frontier *f = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
@@ -210,30 +210,30 @@ static int resume_in(const struct crawl_settings *s,
     if (!crawl_block_start(c, s, &code) ||
         !crawl_credentials_start(c, s, &code))
         return code;
-    st = frontier_open(&e, s->output, &c->frontier, clock_mono(),
+    st = frontier_open(&f, s->output, &c->frontier, clock_mono(),
                        clock_wall_ms());
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
-    st = change_settings(e, c, s, before);
+    st = change_settings(f, c, s, before);
     if (st == STATUS_OK)
-        st = retry_failed_urls(e, c, s);
+        st = retry_failed_urls(f, c, s);
     if (st != STATUS_OK) {
-        frontier_close(e);
+        frontier_close(f);
         return st == STATUS_ARG ? EXIT_USAGE : crawl_open_failed(st, s->output);
     }
-    if (is_finished(e)) {
+    if (is_finished(f)) {
         /* Mends what a crash after the last commit left of the WARC files. */
         st = crawl_archive_open(c, s);
         if (st == STATUS_OK)
             st = crawl_archive_close(c, s);
         code = st == STATUS_OK
-                   ? crawl_run_lines(s, already_finished(e, s->output))
+                   ? crawl_run_lines(s, already_finished(f, s->output))
                    : crawl_open_failed(st, s->output);
     } else {
-        c->fetch.rules.digest_key = frontier_get_digest_key(e);
-        code = run_controlled(c, e, s, lock);
+        c->fetch.rules.digest_key = frontier_get_digest_key(f);
+        code = run_controlled(c, f, s, lock);
     }
-    frontier_close(e);
+    frontier_close(f);
     return code;
 }
 

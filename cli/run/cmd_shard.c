@@ -214,13 +214,13 @@ static int cannot(struct part *p, enum status st)
  * Kafka. */
 static enum status begin_new(struct part *p)
 {
-    struct frontier *e = p->frontier;
-    enum status st = settings_note_first(e, &p->s, p->c.form);
+    struct frontier *f = p->frontier;
+    enum status st = settings_note_first(f, &p->s, p->c.form);
 
     if (st == STATUS_OK)
-        st = frontier_set_meta(e, "seeds_complete", bytes_of_str("1"));
+        st = frontier_set_meta(f, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = frontier_checkpoint_now(e, "running", false, clock_mono(),
+        st = frontier_checkpoint_now(f, "running", false, clock_mono(),
                                      clock_wall_ms());
     return st;
 }

@@ -323,7 +323,7 @@ static void watch(struct run *r, struct crawl_result *result)
     }
 }
 
-int crawl_run(struct crawl_setup *setup, struct frontier *e,
+int crawl_run(struct crawl_setup *setup, struct frontier *f,
               const struct crawl_settings *s, struct crawl_control *control)
 {
     struct crawl_result result = {.end = CRAWL_RUNNING};
@@ -337,11 +337,11 @@ int crawl_run(struct crawl_setup *setup, struct frontier *e,
 
     if (!open_lines(&r.lines, s, &setup->lines_upto, &code))
         return code;
-    frontier_get_counts(e, &before);
+    frontier_get_counts(f, &before);
     r.progress = progress_new(s->progress, &limits, &before, r.started);
     st = crawl_archive_open(setup, s);
     if (st == STATUS_OK)
-        st = crawl_start(&r.crawl, e, &setup->crawl);
+        st = crawl_start(&r.crawl, f, &setup->crawl);
     if (st != STATUS_OK) {
         progress_free(r.progress, NULL, r.started);
         if (crawl_archive_close(setup, s) != STATUS_OK)
@@ -350,7 +350,7 @@ int crawl_run(struct crawl_setup *setup, struct frontier *e,
         (void)end_lines(r.lines, true, &r.signalled);
         return crawl_open_failed(st, s->output);
     }
-    crawl_control_attach(control, setup, s, e, r.crawl);
+    crawl_control_attach(control, setup, s, f, r.crawl);
     watch(&r, &result);
     crawl_get_stats(r.crawl, &look);
     crawl_control_release(control);

@@ -35,7 +35,7 @@ struct held_crawl {
 /* ---- over an open frontier ---- */
 
 static enum status start(struct held_crawl *c, struct crawl_setup *setup,
-                         const struct crawl_settings *s, struct frontier *e)
+                         const struct crawl_settings *s, struct frontier *f)
 {
     const struct crawl_options o = {.dir = setup->crawl.dir,
                                     .threads = 1,
@@ -46,9 +46,9 @@ static enum status start(struct held_crawl *c, struct crawl_setup *setup,
     enum status st = crawl_control_new(&c->control, "hold");
 
     if (st == STATUS_OK)
-        st = crawl_start(&c->crawl, e, &o);
+        st = crawl_start(&c->crawl, f, &o);
     if (st == STATUS_OK)
-        crawl_control_attach(c->control, setup, s, e, c->crawl);
+        crawl_control_attach(c->control, setup, s, f, c->crawl);
     return st;
 }
 
@@ -89,10 +89,10 @@ enum status held_crawl_close(struct held_crawl *c, uint64_t *left)
 }
 
 enum status held_crawl_start(struct held_crawl **out, struct crawl_setup *setup,
-                             const struct crawl_settings *s, struct frontier *e)
+                             const struct crawl_settings *s, struct frontier *f)
 {
     struct held_crawl *c = xcalloc(1, sizeof *c);
-    enum status st = start(c, setup, s, e);
+    enum status st = start(c, setup, s, f);
     uint64_t left;
 
     if (st == STATUS_OK)

@@ -30,7 +30,7 @@ MUST_CHECK bool held_crawl_open(struct held_crawl **out, const char *command,
 MUST_CHECK enum status held_crawl_start(struct held_crawl **out,
                                         struct crawl_setup *setup,
                                         const struct crawl_settings *s,
-                                        struct frontier *e);
+                                        struct frontier *f);
 /* Performs a call about the crawl, which this names. What it changed is on disk
  * when it returns. Returns the call's status. */
 enum status held_crawl_perform(struct held_crawl *c, struct crawls_call *call);

@@ -78,18 +78,18 @@ enum status archive_close(struct archive *a)
 /* If the first page has no record (a run without --warc), there is nothing to
  * refer to; and if it was requested later than this one, though it arrived
  * first, this is not a revisit of it. */
-static enum status refer_to_first(struct archive *a, struct frontier *e,
+static enum status refer_to_first(struct archive *a, struct frontier *f,
                                   struct warc_capture *page,
                                   const struct fetch_row *repeat)
 {
     struct first_body first;
     struct url_row row;
-    enum status st = frontier_first_body(e, repeat->body_digest, &first);
+    enum status st = frontier_first_body(f, repeat->body_digest, &first);
 
     if (st != STATUS_OK || !first.recorded || first.at_ms > page->date_ms)
         return st;
     buf_clear(&a->text);
-    st = frontier_url(e, first.url, &row, &a->text);
+    st = frontier_url(f, first.url, &row, &a->text);
     if (st != STATUS_OK)
         return st;
     return warc_capture_revisit(page, a->maker, row.url, first.at_ms);
@@ -115,14 +115,14 @@ static enum status append(struct archive *a, struct warc_capture *c,
     return st;
 }
 
-static enum status add_page(struct archive *a, struct frontier *e,
+static enum status add_page(struct archive *a, struct frontier *f,
                             struct warc_capture *page, struct fetch_row *row,
                             int64_t wall_ms)
 {
     enum status st = STATUS_OK;
 
     if (page->may_repeat)
-        st = refer_to_first(a, e, page, row);
+        st = refer_to_first(a, f, page, row);
     if (st == STATUS_OK)
         st = append(a, page, wall_ms, &row->warc_file, &row->warc_offset);
     if (st == STATUS_OK)
@@ -130,7 +130,7 @@ static enum status add_page(struct archive *a, struct frontier *e,
     return st;
 }
 
-enum status archive_add(struct archive *a, struct frontier *e,
+enum status archive_add(struct archive *a, struct frontier *f,
                         struct warc_capture *page, struct warc_capture *robots,
                         struct fetch_row *row, int64_t wall_ms)
 {
@@ -141,7 +141,7 @@ enum status archive_add(struct archive *a, struct frontier *e,
     if (robots != NULL)
         st = append(a, robots, wall_ms, &file, &offset);
     if (st == STATUS_OK && page != NULL)
-        st = add_page(a, e, page, row, wall_ms);
+        st = add_page(a, f, page, row, wall_ms);
     return st;
 }
 

@@ -27,9 +27,9 @@ MUST_CHECK enum status archive_open(struct archive **out,
 MUST_CHECK enum status archive_close(struct archive *a);
 
 /* Appends the records of a page and of the robots.txt that was fetched first;
- * either may be NULL. Sets in `row`, the page's row, where its record is. `e`
+ * either may be NULL. Sets in `row`, the page's row, where its record is. `f`
  * is the frontier of a crawl that knows the bodies seen before. */
-MUST_CHECK enum status archive_add(struct archive *a, struct frontier *e,
+MUST_CHECK enum status archive_add(struct archive *a, struct frontier *f,
                                    struct warc_capture *page,
                                    struct warc_capture *robots,
                                    struct fetch_row *row, int64_t wall_ms);

@@ -36,14 +36,14 @@ struct seed_task {
     size_t n;
 };
 
-static enum status put_seeds(struct crawl_task *t, struct frontier *e,
+static enum status put_seeds(struct crawl_task *t, struct frontier *f,
                              int64_t now, int64_t wall_ms)
 {
     struct seed_task *s = (struct seed_task *)t;
 
     (void)now;
     (void)wall_ms;
-    return seed_sink_more(e, s->m->setup, &s->m->settings, s->seeds, s->n);
+    return seed_sink_more(f, s->m->setup, &s->m->settings, s->seeds, s->n);
 }
 
 static json_t *seed_json(const struct seed *s)
@@ -142,12 +142,12 @@ struct retry_task {
     bool over;
 };
 
-static enum status retry_slice(struct crawl_task *task, struct frontier *e,
+static enum status retry_slice(struct crawl_task *task, struct frontier *f,
                                int64_t now, int64_t wall_ms)
 {
     struct retry_task *t = (struct retry_task *)(void *)task;
 
-    return frontier_retry_failed(e, &t->r, SLICE, now, wall_ms, &t->over);
+    return frontier_retry_failed(f, &t->r, SLICE, now, wall_ms, &t->over);
 }
 
 /* No reasons, or "all": any. STATUS_ARG: `why` has the reason. The caller frees
@@ -203,12 +203,12 @@ struct refresh_task {
     bool over;
 };
 
-static enum status refresh_slice(struct crawl_task *task, struct frontier *e,
+static enum status refresh_slice(struct crawl_task *task, struct frontier *f,
                                  int64_t now, int64_t wall_ms)
 {
     struct refresh_task *t = (struct refresh_task *)(void *)task;
 
-    return frontier_refresh_urls(e, &t->q, SLICE, now, wall_ms, &t->over);
+    return frontier_refresh_urls(f, &t->q, SLICE, now, wall_ms, &t->over);
 }
 
 static bool is_match(const void *match, struct bytes url)
@@ -372,13 +372,13 @@ struct change_task {
     unsigned parts;
 };
 
-static enum status change_scope(struct change_task *c, struct frontier *e)
+static enum status change_scope(struct change_task *c, struct frontier *f)
 {
     struct scope *scope = c->m->setup->scope;
     enum status st = STATUS_OK;
 
     if (!scope_has_places_of(scope, c->scope))
-        st = crawl_setup_reopen_scope(e, c->scope, c->s);
+        st = crawl_setup_reopen_scope(f, c->scope, c->s);
     if (st != STATUS_OK)
         return st;
     scope_become(scope, c->scope);
@@ -387,16 +387,16 @@ static enum status change_scope(struct change_task *c, struct frontier *e)
 }
 
 /* The order in force is freed with `made`, when nobody uses it any more. */
-static enum status change_order(struct change_task *c, struct frontier *e)
+static enum status change_order(struct change_task *c, struct frontier *f)
 {
     struct order *was = c->m->setup->order;
 
     c->m->setup->order = c->made->order;
     c->made->order = was;
-    return frontier_set_order(e, c->m->setup->order);
+    return frontier_set_order(f, c->m->setup->order);
 }
 
-static enum status change(struct crawl_task *t, struct frontier *e, int64_t now,
+static enum status change(struct crawl_task *t, struct frontier *f, int64_t now,
                           int64_t wall_ms)
 {
     struct change_task *c = (struct change_task *)t;
@@ -406,26 +406,26 @@ static enum status change(struct crawl_task *t, struct frontier *e, int64_t now,
                                         .time_limit = made->crawl.time_limit,
                                         .give_up = made->crawl.give_up};
     bool recheck;
-    enum status st = settings_note(e, c->s, c->m->setup->form, &recheck);
+    enum status st = settings_note(f, c->s, c->m->setup->form, &recheck);
 
     (void)wall_ms;
     if (st == STATUS_OK && c->parts & PART_SCOPE)
-        st = change_scope(c, e);
+        st = change_scope(c, f);
     if (st == STATUS_OK && c->parts & PART_ORDER)
-        st = change_order(c, e);
+        st = change_order(c, f);
     if (c->parts & PART_RATE)
-        frontier_set_schedule(e, &made->frontier.schedule, now);
+        frontier_set_schedule(f, &made->frontier.schedule, now);
     if (c->parts & PART_TRAPS)
-        frontier_set_traps(e, made->frontier.traps.threshold);
+        frontier_set_traps(f, made->frontier.traps.threshold);
     if (c->parts & PART_REFRESH)
-        frontier_set_refresh(e, &made->frontier.refresh);
+        frontier_set_refresh(f, &made->frontier.refresh);
     if (c->parts & PART_LIMITS) {
-        frontier_set_limits(e, made->frontier.limit_pages,
+        frontier_set_limits(f, made->frontier.limit_pages,
                             &made->frontier.budgets);
         crawl_set_limits(c->m->crawl, &limits);
     }
     if (st == STATUS_OK && recheck)
-        frontier_recheck(e, c->m->setup->scope);
+        frontier_recheck(f, c->m->setup->scope);
     return st;
 }
 

@@ -36,14 +36,14 @@ struct import_sink {
     struct arena *texts;       /* of the batch */
 };
 
-struct import_sink *import_sink_new(struct frontier *e, struct crawl_setup *c,
+struct import_sink *import_sink_new(struct frontier *f, struct crawl_setup *c,
                                     const char *format)
 {
     struct import_sink *k = xcalloc(1, sizeof *k);
 
-    k->frontier = e;
+    k->frontier = f;
     k->rules = c->fetch.rules;
-    k->rules.digest_key = frontier_get_digest_key(e);
+    k->rules.digest_key = frontier_get_digest_key(f);
     k->format = format;
     k->shard = c->frontier.shard;
     k->texts = arena_new(ROWS_MOST);
@@ -97,17 +97,17 @@ static void count(struct import_sink *k, enum import_answer answer,
 enum status import_sink_flush(struct import_sink *k)
 {
     enum import_answer answers[BATCH];
-    struct frontier *e = k->frontier;
+    struct frontier *f = k->frontier;
     int64_t now = clock_mono(), wall = clock_wall_ms();
     enum status st =
-        frontier_import(e, k->items, k->facts, k->n, now, wall, answers);
+        frontier_import(f, k->items, k->facts, k->n, now, wall, answers);
 
     for (size_t i = 0; st == STATUS_OK && i < k->n; i++)
         count(k, answers[i], k->facts[i].outcome.status);
     k->n = 0;
     arena_reset(k->texts);
     fault_point("import-batch");
-    return st == STATUS_OK ? frontier_turn(e, false, now, wall, NULL) : st;
+    return st == STATUS_OK ? frontier_turn(f, false, now, wall, NULL) : st;
 }
 
 /* ---- one record ---- */
@@ -194,7 +194,7 @@ static enum status add(struct import_sink *k, struct url_item item,
 
 enum status import_sink_drop(struct import_sink *k, struct url_drop d)
 {
-    struct frontier *e = k->frontier;
+    struct frontier *f = k->frontier;
 
     if (candidate_read(&k->rules, &k->url, d.url, NULL) != URL_OK ||
         shard_is_other(k->shard, url_host(&k->url)))
@@ -202,25 +202,25 @@ enum status import_sink_drop(struct import_sink *k, struct url_drop d)
     d.host = url_host(&k->url);
     d.url = url_text(&k->url);
     d.whole = true;
-    return external_discover(e, NULL, 0, &d, 1, clock_mono(), clock_wall_ms(),
+    return external_discover(f, NULL, 0, &d, 1, clock_mono(), clock_wall_ms(),
                              NULL);
 }
 
 enum status import_sink_host(struct import_sink *k, const struct import_host *h)
 {
-    struct frontier *e = k->frontier;
+    struct frontier *f = k->frontier;
     int64_t now = clock_mono(), wall = clock_wall_ms();
-    uint32_t queue = frontier_find_queue(e, h->key);
+    uint32_t queue = frontier_find_queue(f, h->key);
     enum status st = STATUS_OK;
 
     if (queue == 0) /* another shard's, or without URLs */
         return STATUS_OK;
     if (h->delay_ms >= 0)
-        st = frontier_delay(e, h->key, h->delay_ms, now);
+        st = frontier_delay(f, h->key, h->delay_ms, now);
     if (st == STATUS_OK && h->most > 0)
-        st = frontier_limit_queue(e, queue, h->most, h->done, now);
+        st = frontier_limit_queue(f, queue, h->most, h->done, now);
     if (st == STATUS_OK && h->blocked_until_ms > wall)
-        st = frontier_block(e, h->key,
+        st = frontier_block(f, h->key,
                             now + schedule_left(h->blocked_until_ms, wall,
                                                 SCHEDULE_PUT_OFF_MOST_MS),
                             now, wall);
@@ -238,10 +238,10 @@ static enum status drop(struct import_sink *k, const struct url_item *item,
                                .kind = item->kind,
                                .hops = item->hops,
                                .depth = item->depth};
-    struct frontier *e = k->frontier;
+    struct frontier *f = k->frontier;
 
     k->counts.dropped++;
-    return external_discover(e, NULL, 0, &d, 1, clock_mono(), clock_wall_ms(),
+    return external_discover(f, NULL, 0, &d, 1, clock_mono(), clock_wall_ms(),
                              NULL);
 }
 

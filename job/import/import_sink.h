@@ -33,7 +33,7 @@ struct import_counts {
 struct import_sink;
 
 /* `format`: its name, for explanations. */
-struct import_sink *import_sink_new(struct frontier *e, struct crawl_setup *c,
+struct import_sink *import_sink_new(struct frontier *f, struct crawl_setup *c,
                                     const char *format);
 void import_sink_free(struct import_sink *k); /* NULL is fine */
 
