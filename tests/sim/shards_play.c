@@ -102,7 +102,8 @@ static void start(struct play *p, struct machine *m, const struct life_order *o)
     if (!crowd_any_alive())
         p->act.again_ms = passed();
     m->worker = crowd_start(o);
-    m->stops = false;
+    /* A stop that is under way reaches who begins meanwhile. */
+    m->stops = p->command.life != 0 && p->command.verb == STEER_STOP;
     p->starts++;
     p->r->acts++;
     snprintf(p->dir_of[m->worker], sizeof p->dir_of[0], "%s", m->dir);
