@@ -135,10 +135,11 @@ grep -q '"skipped.blocklist": 1' out || fail "late: $(cat out)"
 opens_not() {
     why=$1
     shift
-    : >log
+    mark
     exits 1 "$URLWEIR" crawl "$seed" -o no $quick "$@"
     says err "the blocklist cannot be used: $why"
-    [ ! -s log ] || fail "something was fetched: $(cat log)"
+    since_mark since
+    [ ! -s since ] || fail "something was fetched: $(cat since)"
 }
 filter create empty --capacity 10
 opens_not "empty: it is empty" --block-filter empty

@@ -182,10 +182,10 @@ cat waits half | gzip >list.gz
 printf 'scope: any\nallow-private: true\nsitemap: off\ndelay: 0s\nmin-disk: 0\nprogress: none\n' >conf.yaml
 exits 0 "$URLWEIR" import --from list list.gz -o part -C conf.yaml --json
 says out "{\"waiting\":$(wc -l <waits),"
-: >log
+mark
 exits 0 "$URLWEIR" resume part -q
-logged
-awk -F'\t' -v port="$port" '$7 != "/robots.txt" {print "http://" $4 ":" port $7}' log |
+since_mark part.log
+awk -F'\t' -v port="$port" '$7 != "/robots.txt" {print "http://" $4 ":" port $7}' part.log |
     sort >asked
 state part | cut -d, -f1 | sort >part.urls
 cut -d, -f1 whole.state | cmp - part.urls

@@ -182,6 +182,7 @@ api PATCH /v1/crawls/four/settings '{"exclude": ["/2"]}'
 api POST /v1/crawls/four/seeds "{\"urls\": [\"${seed}2.html\", \"${seed}3.html\"]}"
 becomes four waiting
 [ "$(field pages)-$(field skipped)" = 2-1 ] || fail "$(cat answer)"
+logged
 lacks log /2.html "what is excluded was asked for"
 refused 4 "user-agent: it cannot change" PATCH /v1/crawls/four/settings '{"user-agent": "me/1"}'
 refused 4 "delay: " PATCH /v1/crawls/four/settings '{"delay": "soon"}'
@@ -199,6 +200,7 @@ api POST /v1/crawls/four/resume
 api POST /v1/crawls/four/seeds "{\"urls\": [\"${seed}4.html\"]}"
 becomes four waiting
 waits_for 'api GET /v1/crawls/four && [ "$(field pages)" = 4 ]' || fail "$(cat answer)"
+logged
 [ "$(grep -c /2.html log)" = 1 ] || fail "what may come back has not: $(cat log)"
 
 exits 0 "$URLWEIR" explain d/crawls/four "${seed}1.html" --json
