@@ -19,7 +19,7 @@
 #include "service/grpc/http2_session.h"
 #include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"
-#include "service/urlfrontier/urlfrontier_url.h"
+#include "service/urlfrontier/urlfrontier_call.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -20,7 +20,7 @@
 #include "service/net/proto.h"
 #include "service/reflection.pb-c.h"
 #include "service/urlfrontier.pb-c.h"
-#include "service/urlfrontier/urlfrontier_url.h"
+#include "service/urlfrontier/urlfrontier_call.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,9 +19,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "service/grpc/grpc_health.h"
-#include "service/grpc/grpc_reflection.h"
-#include "service/grpc/grpc_server_impl.h"
+#include "service/grpc/grpc_server.h"
+#include "service/grpc/grpc_services.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -234,7 +234,7 @@ void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
 /* Frees the memory of the answer. Not between submit and done. */
 void frontier_call_fini(struct frontier_call *call);
 
-/* ---- the answer of a call, built by call_execute.c and the router ----
+/* ---- the answer of a call, built by call.c and the router ----
  *
  * Everything lives in the call's memory, which has a ceiling; at the ceiling
  * the call's status becomes STATUS_LIMIT. One thread at a time.
@@ -257,8 +257,5 @@ void answer_fail(struct frontier_call *call, enum status st);
 
 /* Seconds on the wire to ms, capped at about ten thousand years. */
 int64_t wire_ms(uint64_t seconds);
-uint64_t wire_seconds(int64_t ms);
-/* The end of a block until second t is t + 1; 0 lifts the block. */
-int64_t wire_end_of_block(uint64_t until_s);
 
 #endif

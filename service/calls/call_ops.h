@@ -3,11 +3,11 @@
  * programs.
  *
  *   router ─► the frontier's thread ─► call_execute ─► struct call_ops
- *                                        a call as       ├─► call_served.c
+ *                                        a call as       ├─► frontier_service.c
  *                                        operations      └─► call_crawl.c
  *
- * Two modules fill in this table: URLs that programs put (call_served.c) and a
- * crawl of our own (call_crawl.c). call_execute.c does what both share: limits
+ * Two modules fill in this table: URLs that programs put (frontier_service.c) and a
+ * crawl of our own (call_crawl.c). call.c does what both share: limits
  * and their defaults, parts and paging, names, the wire's seconds to
  * milliseconds, statuses, and building the answer. An operation gets checked
  * values and reports what happened.

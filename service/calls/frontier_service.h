@@ -4,7 +4,7 @@
  *
  *   submit ─► waiting (bounded) ─► frontier thread ─► commit, synced ─► done
  *
- * call.h defines a call and its promises; call_execute.c, what each call means.
+ * call.h defines a call and its promises; call.c, what each call means.
  * Puts that wait together pass the seen check together and share one commit.
  *
  * Threads: submit, stats, details and close from any thread.

@@ -6,14 +6,107 @@
  * A refused request is answered at once, with a status alone; the rest of it is
  * dropped.
  */
+#include "service/grpc/grpc_server.h"
+
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
-#include "service/grpc/grpc_server_impl.h"
+#include "service/grpc/grpc_frame.h"
+
+struct grpc_server {
+    struct loop *loop;
+    struct grpc_options options;
+    struct http2_handler handler;
+    struct http2_server *http2;
+    struct map *methods; /* path to struct entry of grpc_server.c */
+    size_t calls;        /* that need a role */
+    size_t coming;
+    TAILQ_HEAD(grpc_idle, grpc_call) idle; /* for longest first */
+    bool draining;
+    /* written by the loop's thread, read by any */
+    struct {
+        _Atomic uint64_t open, strangers, received, sent;
+        _Atomic uint64_t ended[GRPC_CODES_];
+    } tally;
+};
+
+struct grpc_call {
+    struct grpc_server *server;
+    const struct grpc_method *method;
+    void *ctx;
+    struct http2_stream *stream; /* NULL: ended */
+    void *user;
+    unsigned refs; /* one for the stream, one for each holder */
+    struct grpc_reader reader;
+    size_t received; /* octets not consumed */
+    size_t reserved; /* of server->coming */
+    struct bytes single;
+    struct loop_timer timer;
+    TAILQ_ENTRY(grpc_call) idle_entry;
+    int64_t deadline; /* 0: none */
+    bool has_single;  /* the request of a GRPC_SINGLE is here */
+    bool no_more;     /* the caller has half-closed */
+    bool half_closed; /* the method was told so */
+    bool anonymous;   /* counted in its connection's standing */
+    bool paused;
+    bool idle;      /* in server->idle, counted in its connection's standing */
+    bool responded; /* headers have been sent */
+    bool finished;  /* or reset after its deadline */
+};
+
+static inline void grpc_count(_Atomic uint64_t *to, uint64_t by)
+{
+    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
+
+static inline struct http2_header grpc_header(const char *name,
+                                              const char *value)
+{
+    return (struct http2_header){bytes_of_str(name), bytes_of_str(value)};
+}
+
+/* ---- unpacks and sends messages, or ends the call ---- */
+
+const void *grpc_unpack(struct grpc_call *c,
+                        const ProtobufCMessageDescriptor *d, struct arena *a,
+                        struct bytes m)
+{
+    const void *p = proto_unpack(d, a, m);
+
+    if (p == NULL)
+        grpc_call_finish(c, GRPC_INTERNAL, "not a message of type %s", d->name);
+    return p;
+}
+
+void grpc_pack(struct grpc_call *c, const ProtobufCMessage *m)
+{
+    size_t len = protobuf_c_message_get_packed_size(m);
+    char *at = grpc_call_answer(c, len);
+
+    if (at != NULL)
+        protobuf_c_message_pack(m, (uint8_t *)at);
+}
+
+void grpc_reply(struct grpc_call *c, const ProtobufCMessage *m)
+{
+    grpc_pack(c, m);
+    grpc_call_finish(c, GRPC_OK, NULL);
+}
+
+bool grpc_is_text(struct grpc_call *c, ProtobufCBinaryData d)
+{
+    if (bytes_is_utf8(proto_bytes(d)))
+        return true;
+    grpc_call_finish(c, GRPC_INTERNAL, "a string is not UTF-8");
+    return false;
+}
 
 /* ---- a call from its headers to its trailers ----
  *
@@ -651,6 +744,8 @@ static void add_table(struct grpc_server *s, const struct grpc_table *t)
     }
 }
 
+/* Makes a server without a port: its handler may be given to sessions, and then
+ * needs a `wake`. Freed by grpc_server_free. */
 struct grpc_server *grpc_server_without_port(struct loop *l,
                                              const struct grpc_options *o)
 {

@@ -25,6 +25,7 @@
 #include "service/grpc/http2_server.h"
 #include "service/net/auth.h"
 #include "service/net/loop.h"
+#include "service/net/proto.h"
 
 /* Most open calls of methods without a token (AUTH_NONE) on one connection.
  * They have a limit of their own, so that callers without a token cannot use up
@@ -131,5 +132,25 @@ void grpc_call_set_idle(struct grpc_call *c);
 /* `hold` keeps the struct after `ended`; `drop` releases it. */
 void grpc_call_hold(struct grpc_call *c);
 void grpc_call_drop(struct grpc_call *c);
+
+/* ---- protobuf-c messages in and out of gRPC calls (proto.h) ---- */
+
+/* proto_unpack; NULL: it failed, and the call has been finished. */
+const void *grpc_unpack(struct grpc_call *c,
+                        const ProtobufCMessageDescriptor *d, struct arena *a,
+                        struct bytes m);
+
+/* Answer with `m`. */
+void grpc_pack(struct grpc_call *c, const ProtobufCMessage *m);
+/* Sends the only answer of a call, then OK. */
+void grpc_reply(struct grpc_call *c, const ProtobufCMessage *m);
+
+/* Is it UTF-8? If not, the call has been finished. */
+bool grpc_is_text(struct grpc_call *c, ProtobufCBinaryData d);
+
+/* Makes a server without a port: its handler may be given to sessions, and then
+ * needs a `wake`. Freed by grpc_server_free. */
+struct grpc_server *grpc_server_without_port(struct loop *l,
+                                             const struct grpc_options *o);
 
 #endif

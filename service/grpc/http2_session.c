@@ -13,14 +13,97 @@
  * limit, up to which streams are refused here one by one, and our SETTINGS
  * frame, which is the first frame that goes out, says ours instead.
  */
+#include "service/grpc/http2_session.h"
+
 #include <assert.h>
 #include <nghttp2/nghttp2.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "service/grpc/http2_session_impl.h"
+
+/* ---- heads of frames (RFC 9113 section 4.1), as they come in, cut anywhere ----
+ *
+ * nghttp2 silently skips frames that it does not know or need; this sees every
+ * frame. It checks nothing: octets that are not HTTP/2 give heads too, and
+ * nghttp2 refuses them.
+ */
+
+struct http2_frame_head {
+    uint32_t len, stream;
+    uint8_t type, flags;
+};
+
+struct http2_frames {
+    uint32_t skip; /* octets until the next head */
+    uint8_t head[9];
+    unsigned have;      /* octets of `head` */
+    bool in_block;      /* in a block of header fields */
+    bool block_is_last; /* no CONTINUATION follows */
+    uint64_t blocks;    /* blocks that have begun */
+};
+
+/* ---- a session and its streams ---- */
+
+#define HTTP2_FIELDS_MOST   128 /* fields of a block that are kept */
+#define HTTP2_GREETING_MOST 64  /* octets of our SETTINGS frame */
+
+struct http2_stream {
+    struct http2_session *session;
+    TAILQ_ENTRY(http2_stream) all, touched, low;
+    int32_t id;
+    void *user;
+    struct buf out;
+    size_t out_at;      /* octets of it already sent */
+    bool is_touched;    /* in session->touched */
+    bool is_low;        /* in session->low */
+    bool over;          /* the owner waits for `drained` */
+    bool responded;     /* headers are on their way */
+    bool waiting;       /* nghttp2 asked for data and there was none */
+    bool finished;      /* trailers are set */
+    bool remote_ended;  /* the peer sends no more */
+    struct buf trailer; /* name \0 value \0 ... */
+    size_t trailer_count;
+};
+
+TAILQ_HEAD(http2_streams, http2_stream);
+
+struct http2_block {
+    struct buf text; /* names and values, one after another */
+    struct {
+        size_t name, name_len, value, value_len;
+    } field[HTTP2_FIELDS_MOST];
+    size_t count, octets; /* octets as RFC 9113 6.5.2 counts */
+};
+
+struct http2_session {
+    nghttp2_session *ng;
+    const struct http2_handler *handler;
+    struct http2_limits limits;
+    void *conn;
+    struct http2_standing standing;
+    struct http2_streams all, touched, low;
+    size_t streams;
+    struct http2_block block; /* at most one at a time (RFC 9113 4.3) */
+    int64_t now, refilled;
+    int64_t allowance;
+    int64_t windows; /* WINDOW_UPDATE frames still free */
+    struct http2_frames frames;
+    int64_t head_since; /* 0: no block is incomplete */
+    uint64_t opened;    /* streams */
+    bool inside;        /* inside a call from outside: no wake needed */
+    bool calm;          /* the allowance was overdrawn */
+    bool ready;         /* the peer's settings are here */
+    bool greeted;       /* our settings have been sent */
+    uint8_t greeting[HTTP2_GREETING_MOST];
+};
 
 /* ---- a block of header fields, as it comes in ----
  *
@@ -28,6 +111,9 @@
  * dropped, so that the request can still be answered, and a peer that sends a
  * few fields too many can be told from one that sends nothing else.
  */
+
+static void http2_stream_new(struct http2_session *s, int32_t id);
+static void http2_stream_forget(struct http2_stream *t);
 
 static void http2_block_clear(struct http2_block *b)
 {
@@ -89,7 +175,8 @@ struct bytes http2_request_header(const struct http2_request *r,
 
 /* ---- the heads of frames among the octets of a connection ---- */
 
-void http2_frames_init(struct http2_frames *f)
+/* For the beginning of a connection, which starts with the preface. */
+static void http2_frames_init(struct http2_frames *f)
 {
     *f = (struct http2_frames){.skip = NGHTTP2_CLIENT_MAGIC_LEN};
 }
@@ -128,8 +215,10 @@ static struct http2_frame_head read_head(const uint8_t b[9])
     };
 }
 
-bool http2_frames_next(struct http2_frames *f, struct bytes *in,
-                       struct http2_frame_head *out)
+/* Finds the next head in `*in` and moves *in past it. False: all of `in` is
+ * read; then `in_block` and `blocks` are valid for its end. */
+static bool http2_frames_next(struct http2_frames *f, struct bytes *in,
+                              struct http2_frame_head *out)
 {
     size_t n;
 
@@ -159,7 +248,9 @@ bool http2_frames_next(struct http2_frames *f, struct bytes *in,
 #define WINDOWS_A_FRAME 16 /* WINDOW_UPDATE free for a frame of DATA we sent */
 #define WINDOWS_MOST    (1 << 20)
 
-void http2_session_wake(struct http2_session *s)
+/* There is something to send. Within a call from outside this does nothing,
+ * since the caller sends afterwards. */
+static void http2_session_wake(struct http2_session *s)
 {
     if (!s->inside)
         s->handler->wake(s->conn);
@@ -648,4 +739,233 @@ void http2_session_each(struct http2_session *s,
         next = TAILQ_NEXT(t, all);
         visit(t);
     }
+}
+
+/* ---- one stream, and its answer ----
+ *
+ * An answer waits in `out` until nghttp2 asks for it. After the whole answer
+ * the trailers follow.
+ */
+
+#define TRAILERS_MOST 4
+#define OUT_CEILING   (32u << 20) /* one stream's answer */
+#define KEPT_CAP      4096        /* a larger `out` is freed when empty */
+
+/* ---- life ---- */
+
+/* Makes a stream, in s->all and as nghttp2's user data of its id. */
+static void http2_stream_new(struct http2_session *s, int32_t id)
+{
+    struct http2_stream *t = xcalloc(1, sizeof *t);
+
+    t->session = s;
+    t->id = id;
+    buf_init(&t->out, OUT_CEILING);
+    buf_init(&t->trailer, s->limits.header_most);
+    TAILQ_INSERT_TAIL(&s->all, t, all);
+    s->streams++;
+    s->opened++;
+    nghttp2_session_set_stream_user_data(s->ng, id, t);
+}
+
+/* Tells its owner, takes it out of all lists and frees it. */
+static void http2_stream_forget(struct http2_stream *t)
+{
+    struct http2_session *s = t->session;
+
+    s->handler->closed(t);
+    TAILQ_REMOVE(&s->all, t, all);
+    if (t->is_touched)
+        TAILQ_REMOVE(&s->touched, t, touched);
+    if (t->is_low)
+        TAILQ_REMOVE(&s->low, t, low);
+    s->streams--;
+    buf_fini(&t->out);
+    buf_fini(&t->trailer);
+    free(t);
+}
+
+void http2_stream_set_user(struct http2_stream *t, void *user)
+{
+    t->user = user;
+}
+
+void *http2_stream_user(const struct http2_stream *t)
+{
+    return t->user;
+}
+
+void *http2_stream_conn(const struct http2_stream *t)
+{
+    return t->session->conn;
+}
+
+size_t http2_stream_siblings(const struct http2_stream *t)
+{
+    return t->session->streams;
+}
+
+struct http2_standing *http2_stream_standing(struct http2_stream *t)
+{
+    return &t->session->standing;
+}
+
+void http2_stream_consume(struct http2_stream *t, size_t n)
+{
+    if (n == 0)
+        return;
+    nghttp2_session_consume_stream(t->session->ng, t->id, n);
+    http2_session_wake(t->session);
+}
+
+/* ---- what nghttp2 asks for ---- */
+
+static nghttp2_nv nv_of(struct bytes name, struct bytes value)
+{
+    return (nghttp2_nv){(uint8_t *)(uintptr_t)name.at,
+                        (uint8_t *)(uintptr_t)value.at, name.len, value.len,
+                        NGHTTP2_NV_FLAG_NONE};
+}
+
+static void submit_trailer(struct http2_stream *t)
+{
+    nghttp2_nv nv[TRAILERS_MOST];
+    const char *p = buf_str(&t->trailer);
+
+    for (size_t i = 0; i < t->trailer_count; i++) {
+        struct bytes name = bytes_of_str(p);
+        struct bytes value = bytes_of_str(p + name.len + 1);
+
+        nv[i] = nv_of(name, value);
+        p = value.at + value.len + 1;
+    }
+    nghttp2_submit_trailer(t->session->ng, t->id, nv, t->trailer_count);
+}
+
+static size_t held(const struct http2_stream *t)
+{
+    return t->out.len - t->out_at;
+}
+
+static void sent(struct http2_stream *t, size_t n)
+{
+    t->out_at += n;
+    if (held(t) == 0) {
+        t->out_at = 0;
+        if (t->out.cap > KEPT_CAP)
+            buf_fini(&t->out);
+        else
+            buf_clear(&t->out);
+    }
+    if (t->over && !t->is_low && held(t) <= t->session->limits.out_most / 2) {
+        t->is_low = true;
+        TAILQ_INSERT_TAIL(&t->session->low, t, low);
+    }
+}
+
+static ssize_t on_read(nghttp2_session *ng, int32_t id, uint8_t *to, size_t len,
+                       uint32_t *flags, nghttp2_data_source *source, void *ctx)
+{
+    struct http2_stream *t = source->ptr;
+    size_t n = held(t) < len ? held(t) : len;
+
+    (void)ng;
+    (void)id;
+    (void)ctx;
+    if (n == 0 && !t->finished) {
+        t->waiting = true;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    if (n > 0)
+        memcpy(to, t->out.at + t->out_at, n);
+    sent(t, n);
+    if (held(t) == 0 && t->finished) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        submit_trailer(t);
+    }
+    return (ssize_t)n;
+}
+
+/* ---- the answer ---- */
+
+void http2_stream_respond(struct http2_stream *t, const struct http2_header *h,
+                          size_t n, bool end)
+{
+    nghttp2_data_provider provider = {.source.ptr = t,
+                                      .read_callback = on_read};
+    nghttp2_nv nv[16];
+
+    assert(!t->responded && n <= sizeof nv / sizeof *nv);
+    for (size_t i = 0; i < n; i++)
+        nv[i] = nv_of(h[i].name, h[i].value);
+    nghttp2_submit_response(t->session->ng, t->id, nv, n,
+                            end ? NULL : &provider);
+    t->responded = true;
+    t->finished = end;
+    http2_session_wake(t->session);
+}
+
+static void resume(struct http2_stream *t)
+{
+    if (t->waiting) {
+        t->waiting = false;
+        nghttp2_session_resume_data(t->session->ng, t->id);
+    }
+    http2_session_wake(t->session);
+}
+
+char *http2_stream_write(struct http2_stream *t, size_t len)
+{
+    char *at;
+
+    assert(t->responded && !t->finished);
+    if (t->out_at > 0 && t->out.len + len + 1 > t->out.cap) {
+        memmove(t->out.at, t->out.at + t->out_at, held(t));
+        buf_truncate(&t->out, held(t));
+        t->out_at = 0;
+    }
+    at = buf_room(&t->out, len);
+    if (at == NULL)
+        return NULL;
+    buf_grew(&t->out, len);
+    resume(t);
+    return at;
+}
+
+size_t http2_stream_room(struct http2_stream *t)
+{
+    size_t most = t->session->limits.out_most;
+
+    if (held(t) < most)
+        return most - held(t);
+    t->over = true;
+    return 0;
+}
+
+void http2_stream_finish(struct http2_stream *t, const struct http2_header *h,
+                         size_t n)
+{
+    assert(t->responded && !t->finished && n <= TRAILERS_MOST);
+    for (size_t i = 0; i < n; i++) {
+        buf_add_bytes(&t->trailer, h[i].name);
+        buf_add_char(&t->trailer, '\0');
+        buf_add_bytes(&t->trailer, h[i].value);
+        buf_add_char(&t->trailer, '\0');
+    }
+    t->trailer_count = n;
+    t->finished = true;
+    resume(t);
+}
+
+bool http2_stream_waits(const struct http2_stream *t)
+{
+    return held(t) > 0;
+}
+
+void http2_stream_reset(struct http2_stream *t)
+{
+    t->finished = true;
+    nghttp2_submit_rst_stream(t->session->ng, NGHTTP2_FLAG_NONE, t->id,
+                              NGHTTP2_CANCEL);
+    http2_session_wake(t->session);
 }

@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "service/http/http_events.h"
-#include "service/http/http_export.h"
 #include "service/http/http_pages.h"
 #include "service/http/http_server_impl.h"
 #include "service/http/http_text.h"

@@ -96,9 +96,6 @@ struct crawls_call *http_crawl_call(struct http_request *r,
 struct shelf_call *http_shelf_call(struct http_request *r,
                                    enum shelf_verb verb);
 
-/* The caller's socket; -1: unknown. */
-int http_socket(const struct http_request *r);
-
 /* ---- answers; the first one counts ---- */
 
 /* Options for writing JSON: 0.2, not 0.20000000000000001. */
@@ -205,5 +202,53 @@ void http_upload_begin(struct http_request *r);
 bool http_upload_write(struct http_upload *u, const char *data, size_t len);
 /* Removes the file. NULL is fine. */
 void http_upload_free(struct http_upload *u);
+
+/* ---- GET /v1/events: stats, once a second ----
+ *
+ * Server-sent events (WHATWG HTML, section 9.2). All watchers get the same
+ * event, which is made once; a watcher that does not read misses events, and
+ * holds only the one it began to read.
+ */
+
+#define HTTP_WATCHERS_MOST 200
+
+struct http_events;
+struct http_watcher;
+struct MHD_Response;
+
+struct http_events *http_events_new(struct http_server *s);
+/* Call it when there are no watchers any more. NULL is fine. */
+void http_events_free(struct http_events *v);
+/* Called at each beat of the pump: makes the next event. */
+void http_events_beat(void *events);
+
+void http_events_ask(struct http_request *r);
+/* A response that takes over the watcher; NULL: no memory. */
+struct MHD_Response *http_events_response(struct http_watcher *w);
+void http_watcher_free(struct http_watcher *w); /* NULL is fine */
+
+/* ---- long answers: explain, audit, status and export of a crawl ----
+ *
+ * A report runs on its own thread and writes into a pipe, from which the answer
+ * is read as the client reads it; so it does not hold up other requests, and
+ * needs only the memory of a pipe. When the client leaves, or shuts down its
+ * side of the connection, the pipe is closed, which ends the report, whether it
+ * is writing or not. At most HTTP_REPORTS_MOST run at once.
+ *
+ * A report that fails before its first octet is answered with a problem; one
+ * that fails later is cut off, which the client can tell.
+ */
+
+#define HTTP_REPORTS_MOST 4
+
+struct http_export;
+struct MHD_Response;
+
+/* For routes whose `how` is the kind of report (crawls.h). */
+void http_export_ask(struct http_request *r);
+void http_export_reply(struct http_request *r);
+
+/* A response that takes over the report; NULL: no memory. */
+struct MHD_Response *http_export_response(struct http_export *e);
 
 #endif

@@ -1,16 +1,15 @@
 /*
  * http_server_impl.h - the inside of the HTTP server, shared by its files.
  *
- *   http_server.c    starts, stops and ends the library's daemon; connections
- *   http_exchange.c  one request, from its first line to its answer
+ *   http_server.c    starts, stops and ends the library's daemon; connections,
+ *                    certificates
+ *   http_exchange.c  one request, from its first line to its answer; reports
  *   http_request.c   its route, its answer, and the count of it
  *   http_text.c      paths, queries, times, names
- *   http_tls.c       certificates, and reloading them
  *   http_api.c       URLs, leases, queues, calls of other shards
  *   http_crawls.c    crawls
  *   http_filters.c   filters by name, and bodies that become files
- *   http_export.c    answers from a report
- *   http_events.c    the event stream; http_pump.c wakes both
+ *   http_events.c    the event stream; what wakes slow answers
  *   http_pages.c     dashboard, OpenAPI, metrics, health
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_SERVER_IMPL_H
@@ -18,15 +17,16 @@
 
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/status.h"
 #include "service/calls/router.h"
-#include "service/http/http_pump.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
-#include "service/http/http_tls.h"
 #include "service/net/listener.h"
 #include "service/net/places.h"
 
@@ -50,7 +50,7 @@ struct http_server {
     unsigned open;    /* requests */
     unsigned waiting; /* requests at the frontier or the registry, and leases
                          being given back */
-    unsigned reports; /* threads of http_export.c */
+    unsigned reports; /* threads of http_exchange.c */
     bool stopping;
     int64_t stop_by; /* monotonic */
     bool over;       /* no more calls to the frontier */
@@ -125,5 +125,67 @@ void http_conns_rest(struct http_conns *s, struct http_conn *c);
 /* Its caller has a known token or, on a port without tokens, has made a request
  * that would need one. */
 void http_conns_know(struct http_conns *s, struct http_conn *c);
+
+/* ---- wakes answers that are written over time ----
+ *
+ * The server's thread asks for the next part of an answer and must not wait: if
+ * there is none yet, the connection sleeps (the library suspends it) until its
+ * descriptor is readable or, without a descriptor, until the next beat. There
+ * is a beat every second while a connection waits for one.
+ *
+ * The library does not watch the socket of a sleeping connection. One with a
+ * descriptor may sleep for long, so it is also woken when its caller leaves.
+ *
+ * Threads: it has its own.
+ */
+
+struct MHD_Connection;
+struct http_pump;
+
+/* One connection; before its first sleep set `conn`, `fd` and `socket`, and
+ * zero the rest.
+ */
+struct http_sleeper {
+    struct MHD_Connection *conn;
+    int fd;     /* -1: woken by beats */
+    int socket; /* the caller's; not watched if `fd` is -1 */
+    bool left;  /* result: the caller has closed its side, so it has left */
+
+    LIST_ENTRY(http_sleeper) others; /* used by the pump */
+};
+
+/* Other work of the pump's thread. */
+struct http_pump_work {
+    void (*beat)(void *ctx); /* at each beat, before it wakes connections */
+    void *beat_ctx;
+    /* Called at each turn, and at the time it returned: monotonic, or
+     * INT64_MAX. */
+    int64_t (*look)(void *ctx);
+    void *look_ctx;
+};
+MUST_CHECK enum status http_pump_open(struct http_pump **out,
+                                      const struct http_pump_work *w);
+/* Calls `look` sooner than it asked. Any thread. */
+void http_pump_nudge(void *pump);
+/* Call it after http_pump_cut, when no connection sleeps. NULL is fine. */
+void http_pump_close(struct http_pump *p);
+
+enum http_pump_slept {
+    HTTP_ASLEEP,
+    HTTP_AWAKE, /* there was a beat since `beats`: check again */
+    HTTP_CUT    /* it failed, or the pump was cut: do not sleep */
+};
+/* Call it on the server's thread, in a callback of the library that then
+ * returns. `beats`: for a sleeper without a descriptor, the number of beats
+ * when there was nothing to send. While asleep, the connection cannot end, nor
+ * can what belongs to it. */
+enum http_pump_slept http_pump_sleep(struct http_pump *p,
+                                     struct http_sleeper *s, uint64_t beats);
+
+/* Makes an extra beat. Any thread; returns at once. */
+void http_pump_beat(struct http_pump *p);
+/* Wakes all connections for good: none sleeps when it returns. Any thread
+ * except the pump's. */
+void http_pump_cut(struct http_pump *p);
 
 #endif

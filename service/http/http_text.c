@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"
-#include "service/urlfrontier/urlfrontier_url.h"
+#include "service/urlfrontier/urlfrontier_call.h"
 
 #define DIGITS_MOST 20 /* of a 64-bit number */
 #define TWO_TO_63   9223372036854775808.0

@@ -14,10 +14,27 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
+static inline void *proto_take(void *arena, size_t size)
+{
+    return arena_try(arena, size);
+}
+
+static inline void proto_leave(void *arena, void *p)
+{
+    (void)arena; /* freed with the arena */
+    (void)p;
+}
+
 /* Unpacks a message, which lives as long as the arena's content. NULL: it does
  * not parse or does not fit. */
-const void *proto_unpack(const ProtobufCMessageDescriptor *d, struct arena *a,
-                         struct bytes m);
+static inline const void *proto_unpack(const ProtobufCMessageDescriptor *d,
+                                       struct arena *a, struct bytes m)
+{
+    ProtobufCAllocator allocator = {proto_take, proto_leave, a};
+
+    return protobuf_c_message_unpack(d, &allocator, m.len,
+                                     (const uint8_t *)m.at);
+}
 
 static inline struct bytes proto_bytes(ProtobufCBinaryData d)
 {

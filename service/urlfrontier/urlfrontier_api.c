@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier/urlfrontier_call.h"
-#include "service/urlfrontier/urlfrontier_url.h"
 
 /* ---- the calls with one request and one answer ----
  *

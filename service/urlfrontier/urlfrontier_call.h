@@ -15,8 +15,8 @@
 #include <sys/queue.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "service/calls/call.h"
-#include "service/grpc/grpc_proto.h"
 #include "service/grpc/grpc_server.h"
 #include "service/net/loop.h"
 #include "service/urlfrontier/urlfrontier_api.h"
@@ -61,5 +61,26 @@ extern const struct unary_spec urlfrontier_get_url_status, urlfrontier_count,
     urlfrontier_get_stats, urlfrontier_list_crawls, urlfrontier_delete_crawl,
     urlfrontier_set_active, urlfrontier_get_active, urlfrontier_set_log_level,
     urlfrontier_list_nodes;
+
+/* ---- reads URLs from messages and writes them ----
+ *
+ * Metadata is stored encoded, so URLs are written directly: fields of a message
+ * may come in any order, and a nested message is its length and its octets.
+ */
+
+struct Urlfrontier__URLInfo; /* service/urlfrontier.pb-c.h, made while building
+                              */
+
+/* Fills in crawl, key, url and metadata. They point into `info` and `a`.
+ * STATUS_FORMAT: a string is not UTF-8. STATUS_LIMIT: no room in `a`. */
+MUST_CHECK enum status urlfrontier_url_take(
+    struct frontier_item *item, const struct Urlfrontier__URLInfo *info,
+    struct arena *a);
+
+/* Append one of type URLItem, the `known` member set. */
+void urlfrontier_url_as_item(struct buf *out, const struct frontier_url *u);
+
+/* Sends the message in `out` as an answer, then clears `out`. */
+void urlfrontier_url_answer(struct grpc_call *c, struct buf *out);
 
 #endif

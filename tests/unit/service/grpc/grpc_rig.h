@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "service/grpc/grpc_frame.h"
-#include "service/grpc/grpc_health.h"
 #include "service/grpc/grpc_server.h"
+#include "service/grpc/grpc_services.h"
 #include "tests/unit/unit.h"
 
 #define ECHO  "/test.T/Echo"

@@ -4,7 +4,7 @@
  * does not read misses samples and costs one. */
 #include <poll.h>
 
-#include "service/http/http_events.h"
+#include "service/http/http_request.h"
 #include "tests/unit/service/http/http_rig.h"
 
 static struct http_rig rig;

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "service/http/http_request.h"
 #include "service/metrics/metrics.h"
-#include "service/metrics/metrics_process.h"
 #include "tests/unit/unit.h"
 
 static struct buf out;
