@@ -4,12 +4,68 @@
 #include "cli/command.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/format.h"
-#include "config/nearest.h"
+#include "config/option.h"
+
+/*
+ * The table of commands, in the order of `urlweir --help`.
+ */
+
+/* clang-format off */
+#define FIRST(name, summary, heading)                                          \
+    {#name, cmd_##name, &name##_usage, summary, NULL, heading}
+#define ROW(name, summary) FIRST(name, summary, NULL)
+
+const struct command command_table[] = {
+    FIRST(crawl, "crawl from seeds into a new directory", "Crawl"),
+    ROW(resume, "continue a crawl after a stop or a crash"),
+    ROW(import, "take over what another crawler knew, into a new directory"),
+
+    FIRST(status, "show how a crawl or service stands, while it runs and after",
+          "While it runs, and after"),
+    ROW(pause, "make a running crawl send no more requests, until unpause"),
+    ROW(unpause, "make a paused crawl go on"),
+    ROW(stop, "stop a running crawl so that it can be resumed"),
+    ROW(set, "change settings of a running crawl"),
+    ROW(seed, "add seeds to a crawl"),
+    ROW(retry, "queue failed URLs of a crawl again"),
+    ROW(refresh, "make done URLs of a crawl due again"),
+    ROW(block, "hold a host back in a crawl, or let it go"),
+    ROW(delay, "set the delay of a host in a running crawl"),
+    ROW(limit, "limit how many URLs of a host a running crawl fetches"),
+
+    FIRST(export, "write a crawl's or service's data as JSON Lines or CSV",
+          "What it found"),
+    ROW(explain, "show every decision taken about one URL"),
+    ROW(diff, "compare two crawls: pages that are new, gone, changed, moved"),
+    ROW(audit, "measure what a Bloom-only crawler would have lost"),
+    ROW(verify, "check that store, filter and manifest agree"),
+
+    FIRST(join, "take part in a crawl of a cluster", "On many machines"),
+
+    FIRST(serve,
+          "serve a frontier to other crawlers: URLFrontier over gRPC, JSON",
+          "For other programs"),
+
+    FIRST(dedupe,
+          "print each line whose URL is new; for lists larger than memory",
+          "By themselves"),
+    {"filter", cmd_filter, &filter_usage,
+     "the filter library from the shell", filter_parts, NULL},
+    ROW(url, "print the canonical form of each URL on stdin"),
+    ROW(robots, "say of each URL on stdin whether a robots.txt allows it"),
+    ROW(links, "print the links of an HTML file: KIND TAB absolute URL"),
+    ROW(sitemap,
+        "print the entries of a sitemap or feed: loc, lastmod, priority"),
+    ROW(completion, "print the completion of these commands for a shell"),
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+/* clang-format on */
 
 void command_list(const struct command *table, FILE *to)
 {

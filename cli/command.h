@@ -1,8 +1,8 @@
 /*
  * command.h - the table of commands behind `urlweir NAME`.
  *
- * Each command has a function of this shape and its usage, in a file cmd_*.c; command_table.c holds the table. argv[0] is the command's name. What
- * is told of a command comes from the table: the list of `urlweir --help`, its
+ * Each command has a function of this shape and its usage, mostly in a file
+ * cmd_*.c; argv[0] is the command's name. What is told of a command comes from the table: the list of `urlweir --help`, its
  * own help, and the completion of the shells.
  */
 #ifndef URLWEIR_CLI_COMMAND_H

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "job/settings/options.h"
 #include "job/settings/settings.h"
 
 /* Everything `urlweir crawl` needs, from its command line (argv[0] is "crawl")
@@ -30,5 +31,12 @@ MUST_CHECK bool settings_apply(struct crawl_settings *s, const struct usage *u,
 /* Do they fit together? If not, an error was printed. */
 MUST_CHECK bool settings_accept(struct crawl_settings *s, const struct usage *u,
                                 int *code);
+
+/* Overwrites the values of secret options and the logins of URLs in `argv`,
+ * which is that of main. `s` was read from it. */
+void secret_args_hide(int argc, char **argv, const struct crawl_settings *s);
+
+/* The logins of URLs alone. */
+void secret_args_hide_logins(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 # Makes the manual page of a command from what its --help all prints, which is laid
-# out from its table of options: cli/usage.c.
+# out from its table of options: cli/command_line.c.
 # usage: urlweir NAME --help all | awk -v name=NAME -v summary=TEXT -v date=DATE
 #            -v version=VERSION [-v also=FORMAT] -f tools/help-to-man.awk
 

@@ -13,7 +13,7 @@
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "cli/report/live_line.h"
+#include "cli/report/progress.h"
 
 #define BAR_EVERY (NS_PER_S / 5)
 #define TEXT_MOST 4096

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "cli/command_line.h"
+#include "filter/redis/redis_bloom.h"
 
 int filter_create_command(int argc, char **argv);
 int filter_add_command(int argc, char **argv);
@@ -34,6 +35,12 @@ extern const struct usage filter_bench_usage;
 extern const struct usage filter_rebuild_usage;
 extern const struct usage filter_drop_usage;
 
+/* ---- filters in Redis, behind create and info ---- */
+
+/* Makes a new, empty filter; of `o` all is taken but place, mode and patience.
+ * Returns an exit status; errors were printed. */
+int filter_redis_create(const char *command, const char *url,
+                        struct redis_bloom_options o);
 int filter_redis_info(const char *command, const char *url, bool json);
 
 /* The words of --kind, ending in NULL: the kinds that can be saved in a

@@ -103,4 +103,17 @@ void plot_axis_fit(struct plot_axis *a, double low, double high, bool log);
 /* Short: "20k", "1M", "0.001", "1e-6". */
 void plot_axis_label(struct buf *out, double value);
 
+/* From <!doctype> to the opening of <main>. */
+void page_begin(struct buf *out, const char *title);
+
+void page_end(struct buf *out);
+
+/* Append escaped text; `s` may be any bytes from outside. */
+void page_text(struct buf *out, const char *text);
+
+void page_bytes(struct buf *out, struct bytes s);
+
+/* Appends <dt> and <dd> of a list of figures (<dl class="figures">). */
+void page_figure(struct buf *out, const char *name, double value);
+
 #endif

@@ -77,4 +77,26 @@ void progress_line(struct buf *out, const struct crawl_stats *s,
 void progress_json(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r, bool last);
 
+/* Is stderr a terminal that can take one? */
+bool live_line_possible(void);
+
+/* From here to live_line_end() log lines make way for it. */
+void live_line_begin(void);
+
+void live_line_end(void); /* removes it */
+
+/* Columns for live_line_draw(), at most LIVE_LINE_MOST. */
+size_t live_line_width(void);
+
+/* `text`: printable but for colours, no line end. Does nothing if the line
+ * shows it already. */
+void live_line_draw(const char *text);
+
+/* Writes straight to stderr, for callers that print lines of their own. */
+void live_line_put(struct bytes text);
+
+/* How often, `elapsed_ns` after the start: every ten seconds in the first
+ * minute, every minute after six. */
+int64_t live_line_interval(int64_t elapsed_ns);
+
 #endif

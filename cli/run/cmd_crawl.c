@@ -22,7 +22,6 @@
 #include "cli/open_crawl.h"
 #include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_run.h"
-#include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/crawl/frontier_open.h"
 #include "frontier/reader.h"

@@ -14,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
-#include "cli/run/crawl_control.h"
 #include "cli/run/crawl_run.h"
 #include "frontier/crawl/frontier_open.h"
 #include "frontier/reader.h"

@@ -11,7 +11,7 @@
 #include "base/format.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "cli/control/control_client.h"
+#include "cli/control/control_place.h"
 #include "frontier/hosts/schedule.h"
 #include "frontier/url/host.h"
 #include "job/crawl_setup.h"

@@ -9,8 +9,8 @@
 #include "base/format.h"
 #include "base/record.h"
 #include "cli/command.h"
+#include "cli/crawl_command_line.h"
 #include "cli/run/crawl_run.h"
-#include "cli/secret_args.h"
 #include "frontier/reader.h"
 #include "frontier/url/url.h"
 

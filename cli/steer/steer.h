@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 #include "cli/command_line.h"
-#include "cli/control/control_client.h"
+#include "cli/control/control_place.h"
 #include "cli/run/held_crawl.h"
 
 #define STEER_OPTIONS 10 /* rows of a table, at most */

@@ -28,7 +28,7 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* Batches under way (cli/dedupe/dedupe_pipe.h), output, and what is touched of
+/* Batches under way (cli/dedupe/cmd_dedupe.c), output, and what is touched of
  * program and libraries from here on. What they take before is measured, since
  * the libraries of one distribution need some MiB more than those of another.
  */

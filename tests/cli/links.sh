@@ -114,7 +114,7 @@ printf 'a\thttp://u:p@h.example/x\n' >"$want"
 check "URLs are in the standard's form, not the canonical one" 0 --url $base -
 
 refused "without --url" "--url is missing" -
-refused "a base that is none" "--url is not an http or https URL" --url mailto:x -
+refused "a base that is none" "--url is not an http(s) URL" --url mailto:x -
 refused "without a file" "a file is missing" --url $base
 refused "two files" "one operand too many" --url $base "$in" "$in"
 refused "an unknown option" "--al1" --url $base --al1 -
