@@ -18,7 +18,7 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/response.h"
 #include "crawler/html/link_values.h"
-#include "frontier/past_crawl.h"
+#include "frontier/crawl/past_crawl.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/url/surt.h"

@@ -29,9 +29,7 @@ frontier/url: base/*
 frontier/traps: base/* storage/* frontier/url
 frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
-frontier/refresh: base/* frontier
-frontier/hosts: base/* storage/* frontier
-frontier/crawl: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
+frontier/crawl: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen

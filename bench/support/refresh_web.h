@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "crawler/html/link_values.h"
 #include "frontier/crawl/frontier_open.h"
-#include "frontier/refresh/refresh_rate.h"
+#include "frontier/crawl/refresh_rule.h"
 
 #define REFRESH_WEB_HOUR 3600000.0 /* ms */
 #define REFRESH_WEB_DAY  (24 * REFRESH_WEB_HOUR)

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "cli/control/control_place.h"
-#include "frontier/hosts/schedule.h"
+#include "frontier/crawl/schedule.h"
 #include "frontier/url/host.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"

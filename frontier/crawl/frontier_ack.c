@@ -10,11 +10,7 @@
 
 #include "base/fault.h"
 #include "base/mem.h"
-#include "frontier/crawl/frontier_fetched.h"
-#include "frontier/crawl/frontier_host.h"
 #include "frontier/crawl/frontier_impl.h"
-#include "frontier/crawl/frontier_links.h"
-#include "frontier/crawl/frontier_refresh.h"
 
 /* Each link is an outlink, a drop or a repeat. What is over a limit of memory
  * is dropped too, though but one drop names its page. */

@@ -26,9 +26,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/crawl/frontier_host.h"
 #include "frontier/crawl/frontier_impl.h"
-#include "frontier/crawl/frontier_refresh.h"
 #include "frontier/url/host.h"
 
 /*

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/digest.h"
+#include "frontier/crawl/refresh_rule.h"
+#include "frontier/crawl/schedule.h"
 #include "frontier/frontier.h"
-#include "frontier/hosts/schedule.h"
-#include "frontier/refresh/refresh_rule.h"
 #include "frontier/scope.h"
 #include "frontier/seen/seen_store.h"
 #include "frontier/traps/trap_form.h"

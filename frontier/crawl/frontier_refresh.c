@@ -27,10 +27,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/crawl/frontier_fetched.h"
-#include "frontier/crawl/frontier_host.h"
-#include "frontier/crawl/frontier_links.h"
-#include "frontier/crawl/frontier_refresh.h"
+#include "frontier/crawl/frontier_impl.h"
 #include "frontier/seen/row_digest.h"
 #include "frontier/url_life.h"
 

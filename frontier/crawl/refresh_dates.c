@@ -12,6 +12,7 @@
  * By what rules the dates are is noted in meta.refresh when a pass has ended:
  * after a crash in between, the pass is made again.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,108 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/crawl/frontier_impl.h"
-#include "frontier/crawl/frontier_refresh.h"
-#include "frontier/refresh/refresh_rate.h"
+#include "frontier/crawl/refresh_rule.h"
+
+/* Counts of dates: how many URLs are past their dates. */
+
+#define MINUTE_MS INT64_C(60000)
+#define DAY       1440 /* minutes */
+#define MINUTES   ((int64_t)DUE_COUNT_DAYS * DAY)
+
+void due_count_init(struct due_count *c, int64_t now_ms)
+{
+    int64_t minute = now_ms / MINUTE_MS;
+
+    *c = (struct due_count){.base = minute - minute % DAY - MINUTES / 2,
+                            .first = MINUTES};
+}
+
+void due_count_fini(struct due_count *c)
+{
+    for (size_t i = 0; i < DUE_COUNT_DAYS; i++)
+        free(c->days[i]);
+}
+
+/* Floors a moment to the minutes that are counted. */
+static int64_t minute_of(const struct due_count *c, int64_t ms)
+{
+    int64_t minute = ms / MINUTE_MS - c->base;
+
+    return minute < 0 ? 0 : minute < MINUTES ? minute : MINUTES - 1;
+}
+
+static uint32_t *count_at(struct due_count *c, int64_t minute)
+{
+    uint32_t **day = &c->days[minute / DAY];
+
+    if (*day == NULL) {
+        *day = xcalloc(DAY, sizeof **day);
+        c->allocated++;
+    }
+    return &(*day)[minute % DAY];
+}
+
+static uint32_t read_at(const struct due_count *c, int64_t minute)
+{
+    const uint32_t *day = c->days[minute / DAY];
+
+    return day != NULL ? day[minute % DAY] : 0;
+}
+
+static void due_count_add(struct due_count *c, int64_t due_ms)
+{
+    int64_t minute = minute_of(c, due_ms);
+
+    ++*count_at(c, minute);
+    if (minute < c->first)
+        c->first = minute;
+    c->passed += minute < c->upto;
+}
+
+/* It was added before. */
+static void due_count_remove(struct due_count *c, int64_t due_ms)
+{
+    int64_t minute = minute_of(c, due_ms);
+    uint32_t *n = count_at(c, minute);
+
+    assert(*n > 0);
+    --*n;
+    c->passed -= minute < c->upto;
+}
+
+/* The next minute, or the next day that has dates. */
+static int64_t after(const struct due_count *c, int64_t minute)
+{
+    if (c->days[minute / DAY] != NULL)
+        return minute + 1;
+    return minute - minute % DAY + DAY;
+}
+
+/* The dates in minutes that have passed. *oldest_ms: the first of them, to the
+ * minute; `now_ms` if there are none. */
+static uint64_t due_count_passed(struct due_count *c, int64_t now_ms,
+                                 int64_t *oldest_ms)
+{
+    int64_t now = minute_of(c, now_ms);
+
+    while (c->upto > now) /* the clock was set back */
+        c->passed -= read_at(c, --c->upto);
+    while (c->upto < now) {
+        int64_t next = after(c, c->upto);
+
+        c->passed += read_at(c, c->upto);
+        c->upto = next < now ? next : now;
+    }
+    while (c->first < c->upto && read_at(c, c->first) == 0)
+        c->first = after(c, c->first);
+    *oldest_ms = c->passed > 0 ? (c->base + c->first) * MINUTE_MS : now_ms;
+    return c->passed;
+}
+
+uint64_t due_count_memory(const struct due_count *c)
+{
+    return c->allocated * DAY * sizeof(uint32_t);
+}
 
 /*
  * What sitemaps and servers say of when URLs change.
@@ -171,7 +272,7 @@ enum status frontier_refresh_hints_step(struct frontier *f, int64_t now,
  * What depends on the calendar alone is a counter of the store, in the
  * transaction of the row: how many dated URLs have a known rate of change, and
  * the sum of their freshness if each is asked at its date, and how many wait for
- * another try. What depends on the time is counted in memory (due_count.h).
+ * another try. What depends on the time is counted in memory (frontier_impl.h).
  * After a start the calendar is read for that a step at a time; rows that it has
  * not come to are not counted yet.
  */

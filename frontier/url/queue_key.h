@@ -3,7 +3,7 @@
  *
  * Every host has its own queue in every mode of politeness: its robots.txt,
  * whether it is dead, and the digests of its URLs concern no other host. The
- * schedule (politeness_group.h) decides which queues take turns. Scheme and
+ * schedule (frontier_impl.h) decides which queues take turns. Scheme and
  * port are not part of the key: http and https of a host are one machine to be
  * polite to.
  */

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "crawler/html/link_values.h"
 #include "frontier/candidate.h"
-#include "frontier/hosts/schedule.h"
+#include "frontier/crawl/schedule.h"
 #include "frontier/reader.h"
 #include "job/settings/seeds.h"
 

@@ -32,7 +32,7 @@ struct refresh_row {
     int64_t at_ms;   /* when that was asked */
     uint32_t tries;  /* of the refresh under way that failed for now */
     uint32_t absent; /* consecutive fetches that found 404 or 410 */
-    uint64_t known;  /* how often it changes (refresh_rate.h) */
+    uint64_t known;  /* how often it changes (refresh_rule.h) */
 };
 
 MUST_CHECK enum status refresh_store_open(struct refresh_store **out,

@@ -5,7 +5,7 @@
 # Promise (Commands and options): --order: pages arrive by their class, raised
 #   by in-links, kept over kills and resumes, changed for what is queued; no
 #   order loses or repeats one; a slow host holds up no other. See also `order`,
-#   `frontier_order`, `order_crawl`, `early_store`, `link_sketch`.
+#   `frontier_order`, `order_crawl`, `early_store`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

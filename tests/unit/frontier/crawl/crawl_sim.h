@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "frontier/crawl/frontier_host.h"
+#include "frontier/crawl/frontier_impl.h"
 #include "frontier/crawl/frontier_open.h"
 #include "tests/unit/unit.h"
 

@@ -3,7 +3,6 @@
  * test_frontier_last.c - what a lease knows of the last whole response of its
  * URL, when its validators are withheld, and what a 304 leaves in the store.
  */
-#include "frontier/crawl/frontier_fetched.h"
 #include "frontier/crawl/frontier_impl.h"
 #include "tests/unit/frontier/frontier_rig.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_frontier_refresh.c - done URLs are fetched again at their dates. */
-#include "frontier/refresh/refresh_rule.h"
+#include "frontier/crawl/refresh_rule.h"
 #include "tests/unit/frontier/crawl/judge_rig.h"
 
 #define EVERY 10000 /* ms */
@@ -94,6 +94,32 @@ TEST(a_missing_page_is_asked_twice_more_then_gone)
     ck_assert_uint_eq(rig_stats(&r).gone, 1);
     advance(&r, 100 * EVERY);
     ck_assert_uint_eq(lease_at(&r), 0);
+    end(&r);
+}
+
+/* Promise (Commands and options): overdue URLs, the age of the oldest, and
+ * how many are up to date as estimated, are counted over kills and stay
+ * those of the calendar. See also `make sim`. */
+TEST(overdue_urls_are_counted_again_after_a_restart)
+{
+    struct rig r;
+
+    begin(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(rig_stats(&r).overdue, 0);
+    advance(&r, EVERY + 300000);
+    (void)fetch(&r, late, 0);
+    ck_assert_uint_eq(rig_stats(&r).overdue, 0); /* it has its next date */
+    advance(&r, EVERY + 300000);
+    for (int run = 0; run < 2; run++) {
+        (void)lease_at(&r);
+        ck_assert_uint_eq(rig_stats(&r).overdue, 1);
+        ck_assert_uint_ge(rig_stats(&r).overdue_for, 300);
+        ck_assert_uint_lt(rig_stats(&r).overdue_for, 361);
+        rig_reopen(&r);
+        rig_turn(&r);
+    }
     end(&r);
 }
 

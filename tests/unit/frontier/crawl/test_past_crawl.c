@@ -3,8 +3,8 @@
  * test_past_crawl.c - what an earlier crawl tells a new one, and where the
  * links of a page go that is unchanged since.
  */
-#include "frontier/crawl/frontier_links.h"
-#include "frontier/past_crawl.h"
+#include "frontier/crawl/frontier_impl.h"
+#include "frontier/crawl/past_crawl.h"
 
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "base/clock.h"
-#include "frontier/hosts/schedule.h"
+#include "frontier/crawl/schedule.h"
 #include "tests/unit/unit.h"
 
 #define S NS_PER_S

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* schedule.c - when a host may next be asked. */
-#include "frontier/hosts/schedule.h"
-
+#include "frontier/crawl/schedule.h"
 #include "base/clock.h"
 
 #define DAY   (SCHEDULE_BACKOFF_MOST_MS * NS_PER_MS)
 #define FIRST (INT64_C(60) * NS_PER_S)
 
-/* Marsaglia 2003, with the multiplier of Vigna 2014. */
-double schedule_random_next(struct schedule_random *r)
+/* A number in [0, 1).
+ *
+ * Marsaglia 2003, with the multiplier of Vigna 2014. */
+static double schedule_random_next(struct schedule_random *r)
 {
     uint64_t x = r->state != 0 ? r->state : UINT64_C(0x9e3779b97f4a7c15);
 

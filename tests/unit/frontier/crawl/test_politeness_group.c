@@ -7,7 +7,7 @@
  * The program that runs the crawl looks names up; here that is a table, and a
  * host's number gives its address: h0, h3, h6 ... are at 192.0.2.0 and so on.
  */
-#include "frontier/hosts/politeness_group.h"
+#include "frontier/crawl/frontier_impl.h"
 
 #include "tests/unit/frontier/frontier_rig.h"
 
@@ -162,58 +162,4 @@ TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
     ck_assert_uint_eq(asked, r.o.in_flight);
     ck_assert_int_eq(frontier_next_due(r.e, r.now, NULL), INT64_MAX);
     rig_fini(&r);
-}
-
-/* ---- against a plain model ---- */
-
-TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
-{
-    struct politeness_groups *t = politeness_groups_new();
-    const struct bytes name = bytes_of_str("a.example");
-    struct politeness_group *m = politeness_groups_get(t, name, NULL);
-    struct host_queue *h = host_queue_new(1);
-    bool made = true;
-
-    ck_assert_ptr_null(politeness_group_leave(t, h, 0)); /* it stands alone */
-    h->next_due = 100;
-    politeness_group_join(m, h);
-    ck_assert_ptr_eq(politeness_group_leave(t, h, 99), m);
-    m->blocked_until = 200;
-    politeness_group_join(m, h);
-    ck_assert_ptr_eq(politeness_group_leave(t, h, 199), m);
-    ck_assert_ptr_eq(politeness_groups_get(t, name, &made), m);
-    ck_assert(!made);
-    politeness_group_join(m, h);
-    ck_assert_ptr_null(politeness_group_leave(t, h, 200));
-    ck_assert_ptr_null(h->group);
-    (void)politeness_groups_get(t, name, &made);
-    ck_assert(made);
-    host_queue_free(h);
-    politeness_groups_free(t);
-}
-
-TEST(a_group_is_due_when_its_first_host_and_all_it_waits_for_allow)
-{
-    struct politeness_groups *t = politeness_groups_new();
-    struct politeness_group *m =
-        politeness_groups_get(t, bytes_of_str("a.example"), NULL);
-    struct host_queue *h = host_queue_new(1);
-
-    ck_assert_int_eq(politeness_group_due(m, 1), INT64_MAX); /* nobody */
-    heap_push(&m->hosts, &h->place, 10);
-    ck_assert_int_eq(politeness_group_due(m, 1), 10);
-    m->expects_until = 20;
-    ck_assert_int_eq(politeness_group_due(m, 1), 20);
-    m->next_due = 30;
-    ck_assert_int_eq(politeness_group_due(m, 1), 30);
-    m->blocked_until = 40;
-    ck_assert_int_eq(politeness_group_due(m, 1), 40);
-    m->leased = 1;
-    ck_assert_int_eq(politeness_group_due(m, 1), INT64_MAX);
-    ck_assert_int_eq(politeness_group_due(m, 2), 40);
-    heap_move(&m->hosts, &h->place, INT64_MIN); /* due for draining at once */
-    ck_assert_int_eq(politeness_group_due(m, 1), INT64_MIN);
-    heap_remove(&m->hosts, &h->place);
-    host_queue_free(h);
-    politeness_groups_free(t);
 }

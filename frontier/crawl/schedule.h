@@ -4,8 +4,8 @@
  * Delays run from the end of one answer to the next request. All times are
  * nanoseconds; points in time are monotonic.
  */
-#ifndef URLWEIR_FRONTIER_HOSTS_SCHEDULE_H
-#define URLWEIR_FRONTIER_HOSTS_SCHEDULE_H
+#ifndef URLWEIR_FRONTIER_CRAWL_SCHEDULE_H
+#define URLWEIR_FRONTIER_CRAWL_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +25,6 @@ struct schedule_options {
 struct schedule_random {
     uint64_t state; /* not 0 */
 };
-/* A number in [0, 1). */
-double schedule_random_next(struct schedule_random *r);
 
 /* How many different URLs of a host must fail in a row before it is slowed
  * down. If one URL in ten fails at random, five in a row fail once in 100,000

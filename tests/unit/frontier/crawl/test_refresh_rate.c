@@ -5,11 +5,10 @@
  * date as a fixed interval with the same requests where these are scarce;
  * what it knows is kept over kills. See also `refresh_web`, `make
  * bench-refresh`, `make sim`. */
-#include "frontier/refresh/refresh_rate.h"
+#include "frontier/crawl/refresh_rule.h"
 
 #include <math.h>
 
-#include "frontier/refresh/refresh_rule.h"
 #include "tests/unit/unit.h"
 
 #define HOUR  3600000.0

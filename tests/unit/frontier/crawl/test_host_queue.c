@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_host_queue.c - the order of one host's URLs, and when the host may be
  * asked. */
-#include "frontier/hosts/host_queue.h"
+#include "frontier/crawl/host_queue.h"
 
 #include "tests/unit/storage/scratch.h"
 

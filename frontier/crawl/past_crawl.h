@@ -14,8 +14,8 @@
  * The earlier crawl is read as of the moment of opening; it must not be
  * running. Owned by the frontier thread.
  */
-#ifndef URLWEIR_FRONTIER_PAST_CRAWL_H
-#define URLWEIR_FRONTIER_PAST_CRAWL_H
+#ifndef URLWEIR_FRONTIER_CRAWL_PAST_CRAWL_H
+#define URLWEIR_FRONTIER_CRAWL_PAST_CRAWL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,11 +60,6 @@ bool past_crawl_is_of_another(const struct past_crawl *p);
 MUST_CHECK enum status past_crawl_root(struct past_crawl *p,
                                        struct digest digest, struct bytes url);
 
-/* The row of a canonical URL, valid until the next call; id 0: it was never
- * admitted. */
-MUST_CHECK enum status past_crawl_find(struct past_crawl *p,
-                                       struct digest digest, struct bytes url,
-                                       struct url_row *row);
 /* Visits the row of its last whole fetch, as page_store_last does. */
 MUST_CHECK enum status past_crawl_last(
     struct past_crawl *p, uint64_t id,
@@ -78,12 +73,5 @@ MUST_CHECK enum status past_crawl_record(struct past_crawl *p,
                                          const struct fetch_row *row,
                                          struct record_name *out,
                                          struct buf *text);
-/* The links of fetch `seq`, dropped ones included. Nothing if it had none. */
-MUST_CHECK enum status past_crawl_links(
-    struct past_crawl *p, uint64_t seq,
-    void (*visit)(void *ctx, const struct link_row *row), void *ctx);
-/* The URL of a row, which is there, in `text`. */
-MUST_CHECK enum status past_crawl_url(struct past_crawl *p, uint64_t id,
-                                      struct buf *text);
 
 #endif

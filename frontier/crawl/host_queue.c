@@ -6,13 +6,13 @@
  * a look-up in the queue segments. Retries are few, so they are a sorted
  * array; one that is due goes before the window, since it is older.
  */
-#include "frontier/hosts/host_queue.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
+#include "frontier/crawl/host_queue.h"
 #include "storage/index/origins.h"
 
 #define WINDOW HOST_QUEUE_WINDOW
@@ -447,4 +447,83 @@ int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
     if (h->retry_count > 0)
         return clock_later(due, h->retries[0].due);
     return INT64_MAX;
+}
+
+/* ---- leased URLs ---- */
+
+void lease_free(void *record)
+{
+    struct lease_record *r = record;
+
+    free(r->parts);
+    free(r);
+}
+
+static struct bytes key_of(const uint64_t *id)
+{
+    return bytes_of(id, sizeof *id);
+}
+
+/* Copies `s` to *at and moves that on. */
+static struct bytes put(char **at, struct bytes s)
+{
+    char *to = *at;
+
+    if (s.len > 0)
+        memcpy(to, s.at, s.len);
+    *at = to + s.len;
+    return bytes_of(to, s.len);
+}
+
+struct lease_record *lease_add(struct map *leases, struct host_queue *h,
+                               const struct url_row *row, struct bytes key,
+                               uint32_t tries, const struct url_last *last)
+{
+    static const struct url_last none;
+    struct lease_record *r;
+    char *at;
+
+    if (last == NULL)
+        last = &none;
+    r = xmalloc(sizeof *r + row->url.len + key.len + last->etag.len +
+                last->last_modified.len + last->record.url.len);
+    at = r->text;
+    r->host = h;
+    r->asked = NULL;
+    r->via = row->via;
+    r->life = url_life_after(LIFE_QUEUED, LIFE_LEASE);
+    r->refresh = (struct refresh_row){.url = 0};
+    r->external = NULL;
+    r->lease = (struct url_lease){
+        .id = row->id,
+        .via = row->via,
+        .queue = row->queue,
+        .depth = row->depth,
+        .hops = row->hops,
+        .kind = row->kind,
+        .seed = (row->flags & URL_ROW_SEED) != 0,
+        .tries = tries,
+        .key = put(&at, key),
+        .url = put(&at, row->url),
+        .last = *last,
+    };
+    r->lease.last.etag = put(&at, last->etag);
+    r->lease.last.last_modified = put(&at, last->last_modified);
+    r->lease.last.record.url = put(&at, last->record.url);
+    r->parts = NULL;
+    r->part_count = 0;
+    free(map_put(leases, key_of(&row->id), r));
+    return r;
+}
+
+struct lease_record *lease_find(const struct map *leases, uint64_t id)
+{
+    return map_get(leases, key_of(&id));
+}
+
+void lease_end(struct map *leases, struct lease_record *r)
+{
+    uint64_t id = r->lease.id;
+
+    lease_free(map_remove(leases, key_of(&id)));
 }

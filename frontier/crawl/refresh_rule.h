@@ -11,14 +11,54 @@
  * The interval is a fixed one, or goes by how often the page has changed. This
  * part knows no store and no clock.
  */
-#ifndef URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
-#define URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
+#ifndef URLWEIR_FRONTIER_CRAWL_REFRESH_RULE_H
+#define URLWEIR_FRONTIER_CRAWL_REFRESH_RULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "frontier/outcome.h"
 #include "frontier/url_life.h"
+
+/*
+ * Rates of change: how often a page changes, and when it is worth a request.
+ *
+ * Pages are taken to change by a Poisson process, at a rate of their own. Each
+ * fetch but the first tells only whether there was a change since the one
+ * before; changes in between that took each other's place are not seen, so the
+ * naive rate, changes over time, is too low (Cho and Garcia-Molina 2003,
+ * "Estimating frequency of change"). Fetches are irregular here. So each is a
+ * step of Fisher scoring on the likelihood of that one observation, with the
+ * information of the earlier ones as the weight of what is known. Old
+ * information fades, so that a page may change its habits. Two numbers a URL.
+ */
+/* What becomes `known` of a URL by a fetch that found the page `changed` or
+ * not, `gap_ms` > 0 after the one before: its rate and the weight of that, in
+ * 63 bits as table `refresh` keeps them. 0: nothing is known. `first`: the
+ * rate, in changes a millisecond, above 0, that is assumed of such a URL. Any
+ * `known` of 63 bits is taken. */
+uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
+                           bool changed);
+
+/* What is known of a URL that somebody says to have this rate: less than what
+ * one good fetch tells. */
+uint64_t refresh_rate_guess(double rate);
+/* Did fetches tell? False of a guess, and of nothing. */
+bool refresh_rate_is_told(uint64_t known);
+
+/* In changes a millisecond. */
+double refresh_rate(uint64_t known, double first);
+
+/* The part of the time that a copy of a page with this rate is up to date if it
+ * is taken anew every `ms`: 0 to 1. */
+double refresh_freshness(double rate, double ms);
+
+/* The time between two fetches, in ms, from which on the next one brings less
+ * than `price_ms` of up-to-date time; INFINITY: each does. 0 for a price of 0.
+ * If it is the same price for all pages, no schedule with as many requests
+ * keeps more of them up to date (Cho and Garcia-Molina 2003, "Effective page
+ * refresh policies for web crawlers", section 4). */
+double refresh_worth(double rate, double price_ms);
 
 #define REFRESH_ABSENT_MOST 3 /* fetches without a page, then it is gone */
 
@@ -38,7 +78,7 @@ struct refresh_rules {
 
 /* What the fetches of a URL have said so far. */
 struct refresh_past {
-    uint64_t known;  /* refresh_rate.h */
+    uint64_t known;  /* refresh_rule.h */
     uint32_t absent; /* consecutive ones that found no page */
     uint8_t kind;    /* of the link that it was found by */
     int64_t lag_ms;  /* how long after its date it was asked, because others

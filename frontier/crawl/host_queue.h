@@ -5,8 +5,8 @@
  * ids, the retries, and the state of politeness. A queue with nothing to do has
  * no struct. Threads: the frontier thread only.
  */
-#ifndef URLWEIR_FRONTIER_HOSTS_HOST_QUEUE_H
-#define URLWEIR_FRONTIER_HOSTS_HOST_QUEUE_H
+#ifndef URLWEIR_FRONTIER_CRAWL_HOST_QUEUE_H
+#define URLWEIR_FRONTIER_CRAWL_HOST_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,15 +15,19 @@
 #include "base/heap.h"
 #include "base/status.h"
 #include "frontier/budget.h"
+#include "frontier/frontier.h"
 #include "frontier/outcome.h"
+#include "frontier/url_life.h"
 #include "storage/frontier_store.h"
+#include "storage/rows/refresh_store.h"
 
 struct retry {
     uint64_t id;
     int64_t due; /* monotonic */
 };
 
-struct politeness_group; /* frontier/hosts/politeness_group.h */
+struct map;
+struct politeness_group; /* frontier_impl.h */
 
 /* An origin of the host (scheme and port) that responds, but not so that its
  * URLs may be fetched: its robots.txt is out of reach, or its certificate is not
@@ -61,7 +65,7 @@ struct host_orders {
                               a limit */
     uint64_t removed_upto; /* ids up to here were removed; 0: none */
     uint32_t set_limit;    /* most URLs done; 0: none */
-    /* (frontier_cross_host.c) */
+    /* (frontier_schedule.c) */
     uint32_t cross_to;     /* queue of the host to ask next; 0: none */
     uint64_t cross_id;     /* on behalf of this URL */
     int64_t cross_due;     /* not before */
@@ -82,7 +86,7 @@ struct host_spent {
 
 #define HOST_FRONT_MOST 16 /* URLs that are read ahead of their turn */
 
-/* Its URLs before their turn, or later (frontier_order.c). */
+/* Its URLs before their turn, or later (frontier_lease.c). */
 struct host_front {
     uint16_t early; /* 1 << class: there may be URLs of it in the table */
     uint8_t class_, at, count;
@@ -210,7 +214,7 @@ size_t host_queue_octets(const struct host_queue *h);
 bool host_queue_is_idle(const struct host_queue *h, int64_t now);
 
 /* True: all that is known of it is which URLs of its queue were taken, and it
- * waits for its turn alone (host_table.h). It may be in the schedule. */
+ * waits for its turn alone (frontier_impl.h). It may be in the schedule. */
 bool host_queue_may_rest(const struct host_queue *h, int64_t now);
 /* The last id of the queue before the next one to be taken. */
 uint64_t host_queue_read_upto(const struct host_queue *h);
@@ -251,5 +255,35 @@ int64_t host_queue_polite(const struct host_queue *h);
 /* When the next new URL may be leased, politeness included; `pending`: URLs of
  * the queue that are not done. INT64_MAX: there is none. */
 int64_t host_queue_due(const struct host_queue *h, uint64_t pending);
+
+/*
+ * Leased URLs, by id, until they are acknowledged or released.
+ */
+/* One leased URL, with what its acknowledgement needs. */
+struct lease_record {
+    struct url_lease lease; /* its bytes point into `text` */
+    struct host_queue *host;
+    struct host_queue *asked; /* the host of its request; NULL: its own */
+    uint64_t via;
+    enum url_life life;         /* LIFE_LEASED or LIFE_AGAIN */
+    struct refresh_row refresh; /* of LIFE_AGAIN: its date; else url is 0 */
+    struct link_range *parts;   /* the links stored so far of a list that comes
+                                   in parts */
+    size_t part_count;
+    struct external_lease
+        *external; /* leased to another program (external.h), or NULL */
+    char text[];
+};
+
+void lease_free(void *record);
+
+/* Adds a lease of `row`, which is queued. `last` may be NULL. The map owns the
+ * record. */
+struct lease_record *lease_add(struct map *leases, struct host_queue *h,
+                               const struct url_row *row, struct bytes key,
+                               uint32_t tries, const struct url_last *last);
+/* NULL: not leased. */
+struct lease_record *lease_find(const struct map *leases, uint64_t id);
+void lease_end(struct map *leases, struct lease_record *r);
 
 #endif
