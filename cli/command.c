@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "cli/command_line.h"
 #include "config/option.h"
 
 /*
@@ -18,12 +19,15 @@
 
 /* clang-format off */
 #define FIRST(name, summary, heading)                                          \
-    {#name, cmd_##name, &name##_usage, summary, NULL, heading}
+    {#name, &name##_usage, NULL, summary, NULL, heading}
 #define ROW(name, summary) FIRST(name, summary, NULL)
+/* It reads its command line itself. */
+#define OWN(name, summary, heading)                                            \
+    {#name, &name##_usage, cmd_##name, summary, NULL, heading}
 
 const struct command command_table[] = {
-    FIRST(crawl, "crawl from seeds into a new directory", "Crawl"),
-    ROW(resume, "continue a crawl after a stop or a crash"),
+    OWN(crawl, "crawl from seeds into a new directory", "Crawl"),
+    OWN(resume, "continue a crawl after a stop or a crash", NULL),
     ROW(import, "take over what another crawler knew, into a new directory"),
 
     FIRST(status, "show how a crawl or service stands, while it runs and after",
@@ -46,7 +50,7 @@ const struct command command_table[] = {
     ROW(audit, "measure what a Bloom-only crawler would have lost"),
     ROW(verify, "check that store, filter and manifest agree"),
 
-    FIRST(join, "take part in a crawl of a cluster", "On many machines"),
+    OWN(join, "take part in a crawl of a cluster", "On many machines"),
 
     FIRST(serve,
           "serve a frontier to other crawlers: URLFrontier over gRPC, JSON",
@@ -55,7 +59,7 @@ const struct command command_table[] = {
     FIRST(dedupe,
           "print each line whose URL is new; for lists larger than memory",
           "By themselves"),
-    {"filter", cmd_filter, &filter_usage,
+    {"filter", &filter_usage, cmd_filter,
      "the filter library from the shell", filter_parts, NULL},
     ROW(url, "print the canonical form of each URL on stdin"),
     ROW(robots, "say of each URL on stdin whether a robots.txt allows it"),
@@ -66,6 +70,12 @@ const struct command command_table[] = {
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 /* clang-format on */
+
+int command_run(const struct command *c, int argc, char **argv)
+{
+    return c->begin != NULL ? c->begin(argc, argv)
+                            : command_line_run(c->usage, argc, argv);
+}
 
 void command_list(const struct command *table, FILE *to)
 {

@@ -1,8 +1,8 @@
 /*
  * command.h - the table of commands behind `urlweir NAME`.
  *
- * Each command has a function of this shape and its usage, mostly in a file
- * cmd_*.c; argv[0] is the command's name. What is told of a command comes from the table: the list of `urlweir --help`, its
+ * A command is its usage, mostly in a file cmd_*.c: its options, what is told
+ * of it, and the function that runs it. What is told of a command comes from the table: the list of `urlweir --help`, its
  * own help, and the completion of the shells.
  */
 #ifndef URLWEIR_CLI_COMMAND_H
@@ -18,8 +18,9 @@ struct usage; /* cli/command_line.h */
  * name that is NULL. */
 struct command {
     const char *name;
-    int (*run)(int argc, char **argv); /* returns an enum exit_code */
     const struct usage *usage;
+    /* Of a command that reads its command line itself; NULL: usage->run. */
+    int (*begin)(int argc, char **argv);
     const char *summary;         /* one line for the list of commands */
     const struct command *parts; /* NULL: it has none */
     const char *heading;         /* above it in the list; NULL: none */
@@ -32,35 +33,10 @@ extern const struct command filter_parts[];
  * FD`. It is no command for people. */
 int cmd_shard(int argc, char **argv);
 
-int cmd_audit(int argc, char **argv);
-int cmd_block(int argc, char **argv);
-int cmd_completion(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
-int cmd_dedupe(int argc, char **argv);
-int cmd_delay(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_explain(int argc, char **argv);
-int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);
-int cmd_import(int argc, char **argv);
 int cmd_join(int argc, char **argv);
-int cmd_limit(int argc, char **argv);
-int cmd_links(int argc, char **argv);
-int cmd_pause(int argc, char **argv);
-int cmd_refresh(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
-int cmd_resume_served(int argc, char **argv); /* of a service's crawl */
-int cmd_retry(int argc, char **argv);
-int cmd_robots(int argc, char **argv);
-int cmd_seed(int argc, char **argv);
-int cmd_serve(int argc, char **argv);
-int cmd_set(int argc, char **argv);
-int cmd_sitemap(int argc, char **argv);
-int cmd_status(int argc, char **argv);
-int cmd_stop(int argc, char **argv);
-int cmd_unpause(int argc, char **argv);
-int cmd_url(int argc, char **argv);
-int cmd_verify(int argc, char **argv);
 
 extern const struct usage audit_usage;
 extern const struct usage block_usage;
@@ -79,6 +55,7 @@ extern const struct usage links_usage;
 extern const struct usage pause_usage;
 extern const struct usage refresh_usage;
 extern const struct usage resume_usage;
+extern const struct usage resume_served_usage; /* of a service's crawl */
 extern const struct usage retry_usage;
 extern const struct usage robots_usage;
 extern const struct usage seed_usage;
@@ -91,6 +68,8 @@ extern const struct usage unpause_usage;
 extern const struct usage url_usage;
 extern const struct usage verify_usage;
 
+/* argv[0] is the command's name. Returns an enum exit_code. */
+int command_run(const struct command *c, int argc, char **argv);
 /* Prints a line for each row of a table: its name and what it does. */
 void command_list(const struct command *table, FILE *to);
 /* The row of this name in a table; NULL: there is none. */

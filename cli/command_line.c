@@ -736,3 +736,43 @@ bool command_line_parse(const struct usage *u, int argc, char **argv,
     command_line_fini(&c);
     return true;
 }
+
+/* ---- running ---- */
+
+const struct option_table no_options = {NULL, 0, 0, 0};
+
+static void hide_login(char *arg)
+{
+    char *start = strstr(arg, "//"), *at = NULL;
+
+    if (start == NULL)
+        return;
+    start += 2;
+    for (char *p = start; *p != '\0' && strchr("/\\?#", *p) == NULL; p++)
+        if (*p == '@')
+            at = p;
+    if (at != NULL)
+        memset(start, '*', (size_t)(at - start));
+}
+
+void command_line_hide_logins(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        hide_login(argv[i]);
+}
+
+int command_line_run(const struct usage *u, int argc, char **argv)
+{
+    struct option_list operands = {0};
+    void *settings = xcalloc(1, u->table->size + 1);
+    int code = EXIT_DONE;
+
+    if (command_line_parse(u, argc, argv, settings, &operands, &code)) {
+        command_line_hide_logins(argc, argv);
+        code = u->run(u, settings, &operands);
+        option_list_free(&operands);
+        option_fini(u->table, settings);
+    }
+    free(settings);
+    return code;
+}

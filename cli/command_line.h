@@ -44,7 +44,22 @@ struct usage {
     /* --NAME VALUE of this table means the operand NAME=VALUE, unless `table`
      * has that name; or NULL */
     const struct option_table *assigned;
+    /* Runs the command by what its command line said: settings of `table`, and
+     * operands. Returns an enum exit_code. NULL: it reads its command line
+     * itself (struct command). */
+    int (*run)(const struct usage *u, void *settings,
+               const struct option_list *operands);
 };
+
+extern const struct option_table no_options;
+
+/* Reads the command line, hides logins of URLs in it (the arguments of a
+ * process can be read by all users of the machine), and runs the command.
+ * Returns its exit status. */
+int command_line_run(const struct usage *u, int argc, char **argv);
+
+/* Overwrites the logins of URLs in `argv`, which is that of main. */
+void command_line_hide_logins(int argc, char **argv);
 
 /* Reads a whole command line into `settings`, overwriting every field, and
  * `operands`; the caller frees both. False: the command is over, *code is its

@@ -278,18 +278,12 @@ bool settings_of_resume(struct crawl_settings *s, struct crawl_settings *before,
  * can be seen for a moment, so a file is still the better place for them.
  */
 
-static void overwrite(char *at, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        at[i] = '*';
-}
-
 static void hide_value(char *arg, const char *value)
 {
     char *at = value[0] != '\0' ? strstr(arg, value) : NULL;
 
     if (at != NULL)
-        overwrite(at, strlen(value));
+        memset(at, '*', strlen(value));
 }
 
 /* Each secret option has the same text in `s` as on the command line. */
@@ -311,30 +305,9 @@ static void hide_options(char *arg, const struct crawl_settings *s)
     buf_fini(&text);
 }
 
-static void hide_login(char *arg)
-{
-    char *start = strstr(arg, "//"), *at = NULL;
-
-    if (start == NULL)
-        return;
-    start += 2;
-    for (char *p = start; *p != '\0' && strchr("/\\?#", *p) == NULL; p++)
-        if (*p == '@')
-            at = p;
-    if (at != NULL)
-        overwrite(start, (size_t)(at - start));
-}
-
-void secret_args_hide_logins(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        hide_login(argv[i]);
-}
-
 void secret_args_hide(int argc, char **argv, const struct crawl_settings *s)
 {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         hide_options(argv[i], s);
-        hide_login(argv[i]);
-    }
+    command_line_hide_logins(argc, argv);
 }

@@ -36,7 +36,4 @@ MUST_CHECK bool settings_accept(struct crawl_settings *s, const struct usage *u,
  * which is that of main. `s` was read from it. */
 void secret_args_hide(int argc, char **argv, const struct crawl_settings *s);
 
-/* The logins of URLs alone. */
-void secret_args_hide_logins(int argc, char **argv);
-
 #endif

@@ -67,7 +67,7 @@ static int run_command(const char *name, int argc, char **argv)
 {
     const struct command *c = command_find(command_table, name);
 
-    return c != NULL ? c->run(argc, argv) : not_known(name);
+    return c != NULL ? command_run(c, argc, argv) : not_known(name);
 }
 
 /* `urlweir help COMMAND` is `urlweir COMMAND --help`. */

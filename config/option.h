@@ -89,6 +89,7 @@ struct option_table {
     const struct option_spec *spec;
     size_t count;
     size_t from; /* offset of a uint8_t[count], each an enum option_source */
+    size_t size; /* of the settings */
 };
 
 /* The table of an array of rows for a settings struct, whose member `from` must
@@ -101,7 +102,7 @@ struct option_table {
                                         sizeof(((type *)0)->from)              \
                                     ? 1                                        \
                                     : -1]),                                    \
-            offsetof(type, from)                                               \
+            offsetof(type, from), sizeof(type)                                 \
     }
 
 /* Set every field to its default; the fields are overwritten, not freed. */

@@ -679,20 +679,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct audit_settings);
 
-const struct usage audit_usage = {
-    .name = "audit",
-    .synopsis = "audit DIR|kafka://HOST/NAME [--what-if P,...] [--filters "
-                "KIND,...] [options]\n"
-                "audit --urls FILE [--fpr P] [options]",
-    .about = "Measures the dedupe miss rate of the filter against what it "
-             "promised, for each growth step, with a 95 % Wilson interval, and "
-             "checks that it has no false negative.",
-    .table = &table,
-    .least = 0,
-    .most = 1,
-    .operand = "a crawl's directory, or the URL of a crawl in Kafka",
-};
-
 /* Writes the URLs that would have been lost. */
 struct lost {
     FILE *to;        /* all of them; NULL: not wanted */
@@ -942,20 +928,20 @@ static int audit_dirs(const struct audit_settings *s, const char *where,
     return crawl_dirs_each("audit", where, bytes_of("", 0), audit_dir, &x);
 }
 
-static int audit_all(const struct audit_settings *s,
+static int audit_run(const struct usage *u, void *settings,
                      const struct option_list *dirs)
 {
+    const struct audit_settings *s = settings;
     struct audit_options o = {.what_if_count = s->what_if.count,
                               .now = filter_measure_now};
     double *rates;
     int code = EXIT_DONE;
 
     if ((s->urls != NULL) == (dirs->count > 0))
-        return usage_error(&audit_usage,
-                           s->urls != NULL
-                               ? "give a directory or --urls, not both"
-                               : "which crawl? give its directory, or "
-                                 "--urls FILE");
+        return usage_error(u, s->urls != NULL
+                                  ? "give a directory or --urls, not both"
+                                  : "which crawl? give its directory, or "
+                                    "--urls FILE");
     rates = rates_of(&s->what_if, &code);
     if (rates == NULL)
         return code;
@@ -967,16 +953,17 @@ static int audit_all(const struct audit_settings *s,
     return code;
 }
 
-int cmd_audit(int argc, char **argv)
-{
-    struct audit_settings s;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
-
-    if (!command_line_parse(&audit_usage, argc, argv, &s, &operands, &code))
-        return code;
-    code = audit_all(&s, &operands);
-    option_list_free(&operands);
-    option_fini(&table, &s);
-    return code;
-}
+const struct usage audit_usage = {
+    .name = "audit",
+    .synopsis = "audit DIR|kafka://HOST/NAME [--what-if P,...] [--filters "
+                "KIND,...] [options]\n"
+                "audit --urls FILE [--fpr P] [options]",
+    .about = "Measures the dedupe miss rate of the filter against what it "
+             "promised, for each growth step, with a 95 % Wilson interval, and "
+             "checks that it has no false negative.",
+    .table = &table,
+    .least = 0,
+    .most = 1,
+    .operand = "a crawl's directory, or the URL of a crawl in Kafka",
+    .run = audit_run,
+};

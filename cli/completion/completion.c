@@ -681,7 +681,28 @@ static void completion_zsh(FILE *to)
  * commands, their options and their operands.
  */
 
-static const struct option_table no_options = {NULL, 0, 0};
+static const struct {
+    const char *name;
+    void (*print)(FILE *to);
+} shells[] = {
+    {"bash", completion_bash},
+    {"zsh", completion_zsh},
+    {"fish", completion_fish},
+};
+
+static int completion_run(const struct usage *u, void *settings,
+                          const struct option_list *operands)
+{
+    const char *shell = operands->item[0];
+
+    (void)settings;
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].print(stdout);
+            return EXIT_DONE;
+        }
+    return usage_error(u, "'%s' is not bash, zsh or fish", shell);
+}
 
 const struct usage completion_usage = {
     .name = "completion",
@@ -694,36 +715,5 @@ const struct usage completion_usage = {
     .least = 1,
     .most = 1,
     .operand = "the name of a shell",
+    .run = completion_run,
 };
-
-static const struct {
-    const char *name;
-    void (*print)(FILE *to);
-} shells[] = {
-    {"bash", completion_bash},
-    {"zsh", completion_zsh},
-    {"fish", completion_fish},
-};
-
-static int print(const char *shell)
-{
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (strcmp(shells[i].name, shell) == 0) {
-            shells[i].print(stdout);
-            return EXIT_DONE;
-        }
-    return usage_error(&completion_usage, "'%s' is not bash, zsh or fish",
-                       shell);
-}
-
-int cmd_completion(int argc, char **argv)
-{
-    struct command_line c;
-    int code;
-
-    if (!command_line_read(&c, &completion_usage, argc, argv, &code))
-        return code;
-    code = print(c.operands.item[0]);
-    command_line_fini(&c);
-    return code;
-}

@@ -879,19 +879,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct dedupe_settings);
 
-const struct usage dedupe_usage = {
-    .name = "dedupe",
-    .synopsis = "dedupe [FILE...] [options]",
-    .about = "Prints each line of the files, or of stdin, whose canonical URL "
-             "has not been seen before, unchanged and in order. Exact, also "
-             "for lists larger than memory. Files may be gzip, zstd or "
-             "bzip2; `-` is stdin.",
-    .table = &table,
-    .least = 0,
-    .most = SIZE_MAX,
-    .operand = "a file",
-};
-
 static unsigned threads_of(const struct dedupe_settings *s)
 {
     long n = s->threads > 0 ? (long)s->threads : sysconf(_SC_NPROCESSORS_ONLN);
@@ -910,41 +897,44 @@ static void keep_within(uint64_t memory)
         (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
-int cmd_dedupe(int argc, char **argv)
+static int dedupe_command_run(const struct usage *u, void *settings,
+                              const struct option_list *files)
 {
-    struct dedupe_settings s;
-    struct option_list files = {0};
-    int code = EXIT_DONE;
+    const struct dedupe_settings *s = settings;
+    const struct dedupe_command c = {
+        .files = files->item,
+        .file_count = files->count,
+        .dir = s->state,
+        .memory = s->memory,
+        .threads = threads_of(s),
+        .raw = s->raw,
+        .canonical = s->canonical,
+        .keep_invalid = s->invalid == INVALID_KEEP,
+        .verify = s->verify,
+        .json = s->json,
+        .quiet = s->quiet,
+    };
 
-    if (!command_line_parse(&dedupe_usage, argc, argv, &s, &files, &code))
-        return code;
-    if (s.raw && s.canonical) {
-        code = usage_error(&dedupe_usage,
-                           "--raw and --canonical contradict each "
-                           "other: --raw compares bytes, which have "
-                           "no canonical form");
-    } else if (s.verify && s.state == NULL) {
-        code = usage_error(&dedupe_usage,
-                           "--verify is about the set of --state DIR");
-    } else {
-        struct dedupe_command c = {
-            .files = files.item,
-            .file_count = files.count,
-            .dir = s.state,
-            .memory = s.memory,
-            .threads = threads_of(&s),
-            .raw = s.raw,
-            .canonical = s.canonical,
-            .keep_invalid = s.invalid == INVALID_KEEP,
-            .verify = s.verify,
-            .json = s.json,
-            .quiet = s.quiet,
-        };
-
-        keep_within(c.memory);
-        code = (int)dedupe_run(&c);
-    }
-    option_list_free(&files);
-    option_fini(&table, &s);
-    return code;
+    if (s->raw && s->canonical)
+        return usage_error(u, "--raw and --canonical contradict each "
+                              "other: --raw compares bytes, which have "
+                              "no canonical form");
+    if (s->verify && s->state == NULL)
+        return usage_error(u, "--verify is about the set of --state DIR");
+    keep_within(c.memory);
+    return (int)dedupe_run(&c);
 }
+
+const struct usage dedupe_usage = {
+    .name = "dedupe",
+    .synopsis = "dedupe [FILE...] [options]",
+    .about = "Prints each line of the files, or of stdin, whose canonical URL "
+             "has not been seen before, unchanged and in order. Exact, also "
+             "for lists larger than memory. Files may be gzip, zstd or "
+             "bzip2; `-` is stdin.",
+    .table = &table,
+    .least = 0,
+    .most = SIZE_MAX,
+    .operand = "a file",
+    .run = dedupe_command_run,
+};

@@ -403,22 +403,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct diff_settings);
 
-const struct usage diff_usage = {
-    .name = "diff",
-    .synopsis = "diff OLD NEW [--format text|jsonl|csv] [--html FILE] "
-                "[--exit-code]\n"
-                "diff DIR --from MOMENT [--to MOMENT] [options]",
-    .about = "Compares two crawls, or a crawl that fetches its pages again "
-             "with itself at another moment, URL by URL: pages that are new, "
-             "gone, changed or moved to another URL. Either may be running or "
-             "unfinished; what it has not fetched yet is no difference. The "
-             "fields are described in docs/formats/diff.md.",
-    .table = &table,
-    .least = 1,
-    .most = 2,
-    .operand = "a directory of crawl, or the URL of a crawl in Kafka",
-};
-
 struct diff_run {
     const struct diff_settings *s;
     const char *sides[2]; /* the same one, of one crawl */
@@ -602,19 +586,30 @@ static bool read_moments(struct diff_run *d, size_t directories)
     return false;
 }
 
-int cmd_diff(int argc, char **argv)
+static int diff_run(const struct usage *u, void *settings,
+                    const struct option_list *operands)
 {
-    struct diff_settings s;
-    struct diff_run d = {.s = &s};
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    struct diff_run d = {.s = settings};
 
-    if (!command_line_parse(&diff_usage, argc, argv, &s, &operands, &code))
-        return code;
-    d.sides[0] = operands.item[0];
-    d.sides[1] = operands.item[operands.count - 1];
-    code = read_moments(&d, operands.count) ? run_diff(&d) : EXIT_USAGE;
-    option_list_free(&operands);
-    option_fini(&table, &s);
-    return code;
+    (void)u;
+    d.sides[0] = operands->item[0];
+    d.sides[1] = operands->item[operands->count - 1];
+    return read_moments(&d, operands->count) ? run_diff(&d) : EXIT_USAGE;
 }
+
+const struct usage diff_usage = {
+    .name = "diff",
+    .synopsis = "diff OLD NEW [--format text|jsonl|csv] [--html FILE] "
+                "[--exit-code]\n"
+                "diff DIR --from MOMENT [--to MOMENT] [options]",
+    .about = "Compares two crawls, or a crawl that fetches its pages again "
+             "with itself at another moment, URL by URL: pages that are new, "
+             "gone, changed or moved to another URL. Either may be running or "
+             "unfinished; what it has not fetched yet is no difference. The "
+             "fields are described in docs/formats/diff.md.",
+    .table = &table,
+    .least = 1,
+    .most = 2,
+    .operand = "a directory of crawl, or the URL of a crawl in Kafka",
+    .run = diff_run,
+};

@@ -480,20 +480,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct explain_settings);
 
-const struct usage explain_usage = {
-    .name = "explain",
-    .synopsis = "explain DIR|kafka://HOST/NAME URL [--json]",
-    .about = "Shows every decision a crawl took about one URL, oldest first: "
-             "where it was found, what the filter said, the robots.txt line, "
-             "each try; or why it was never admitted. For a service's "
-             "directory: what became of the URL in each crawl and queue.",
-    .table = &table,
-    .least = 2,
-    .most = 2,
-    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka; "
-               "and a URL",
-};
-
 struct story {
     struct reader *r;
     struct url url;
@@ -866,22 +852,31 @@ static int explain_dir(void *ctx, const struct crawl_dir *d)
     return explain(d->path, a->url, a->s->json);
 }
 
-int cmd_explain(int argc, char **argv)
+static int explain_run(const struct usage *u, void *settings,
+                       const struct option_list *operands)
 {
-    struct explain_settings s;
-    struct asked asked = {.s = &s};
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    struct asked asked = {.s = settings, .url = operands->item[1]};
+    int code =
+        crawl_dirs_each(u->name, operands->item[0],
+                        bytes_of_str(operands->item[1]), explain_dir, &asked);
 
-    if (!command_line_parse(&explain_usage, argc, argv, &s, &operands, &code))
-        return code;
-    secret_args_hide_logins(argc, argv);
-    asked.url = operands.item[1];
-    code = crawl_dirs_each("explain", operands.item[0],
-                           bytes_of_str(operands.item[1]), explain_dir, &asked);
     if (code == EXIT_DONE && !asked.visited)
-        code = command_failed("explain",
+        code = command_failed(u->name,
                               "nobody has begun with the shard that has it");
-    option_list_free(&operands);
     return code;
 }
+
+const struct usage explain_usage = {
+    .name = "explain",
+    .synopsis = "explain DIR|kafka://HOST/NAME URL [--json]",
+    .about = "Shows every decision a crawl took about one URL, oldest first: "
+             "where it was found, what the filter said, the robots.txt line, "
+             "each try; or why it was never admitted. For a service's "
+             "directory: what became of the URL in each crawl and queue.",
+    .table = &table,
+    .least = 2,
+    .most = 2,
+    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka; "
+               "and a URL",
+    .run = explain_run,
+};

@@ -877,19 +877,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct export_settings);
 
-const struct usage export_usage = {
-    .name = "export",
-    .synopsis =
-        "export DIR|kafka://HOST/NAME [--what WHAT] [--format jsonl|csv]",
-    .about = "Writes the data of a crawl, or of a service's frontier, to "
-             "stdout; the fields are described in docs/formats/export.md. "
-             "Works while it runs.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka",
-};
-
 /* The outcome of a URL in eight octets, since there is one for each URL. `seq`
  * is that of its row, if it is a redirect. */
 struct final {
@@ -1209,28 +1196,38 @@ static int export_dir(void *ctx, const struct crawl_dir *d)
     return code;
 }
 
-int cmd_export(int argc, char **argv)
+static int export_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
 {
-    struct export_settings s;
-    struct exporting x = {.s = &s};
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    const struct export_settings *s = settings;
+    struct exporting x = {.s = s};
+    int code;
 
-    if (!command_line_parse(&export_usage, argc, argv, &s, &operands, &code))
-        return code;
     buf_init(&x.j.text, URL_LENGTH_CEILING + 64);
     buf_init(&x.j.via_text, URL_LENGTH_CEILING + 64);
     buf_init(&x.j.same_text, URL_LENGTH_CEILING + 64);
-    record_init(&x.j.out, s.format);
-    code = crawl_dirs_each("export", operands.item[0], bytes_of("", 0),
+    record_init(&x.j.out, s->format);
+    code = crawl_dirs_each(u->name, operands->item[0], bytes_of("", 0),
                            export_dir, &x);
     if (code == EXIT_DONE && !x.service)
-        code = write_head(&x.j, &s);
+        code = write_head(&x.j, s);
     record_fini(&x.j.out);
     buf_fini(&x.j.text);
     buf_fini(&x.j.via_text);
     buf_fini(&x.j.same_text);
-    option_list_free(&operands);
-    option_fini(&table, &s);
     return code;
 }
+
+const struct usage export_usage = {
+    .name = "export",
+    .synopsis =
+        "export DIR|kafka://HOST/NAME [--what WHAT] [--format jsonl|csv]",
+    .about = "Writes the data of a crawl, or of a service's frontier, to "
+             "stdout; the fields are described in docs/formats/export.md. "
+             "Works while it runs.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka",
+    .run = export_run,
+};

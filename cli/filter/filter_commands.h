@@ -1,7 +1,5 @@
 /*
- * filter_commands.h - the subcommands of `urlweir filter`, one function each.
- *
- * argv[0] is the subcommand's name ("add"). Each returns an enum exit_code.
+ * filter_commands.h - the parts of `urlweir filter`.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_COMMANDS_H
 #define URLWEIR_CLI_FILTER_FILTER_COMMANDS_H
@@ -11,18 +9,6 @@
 
 #include "cli/command_line.h"
 #include "filter/redis/redis_bloom.h"
-
-int filter_create_command(int argc, char **argv);
-int filter_add_command(int argc, char **argv);
-int filter_check_command(int argc, char **argv);
-int filter_remove_command(int argc, char **argv);
-int filter_merge_command(int argc, char **argv);
-int filter_info_command(int argc, char **argv);
-int filter_predict_command(int argc, char **argv);
-int filter_bench_command(int argc, char **argv);
-/* Only for filters in Redis. */
-int filter_rebuild_command(int argc, char **argv);
-int filter_drop_command(int argc, char **argv);
 
 extern const struct usage filter_create_usage;
 extern const struct usage filter_add_usage;

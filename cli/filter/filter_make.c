@@ -20,8 +20,7 @@
 
 #define ROW(name, summary)                                                     \
     {                                                                          \
-#name, filter_##name##_command, &filter_##name##_usage, summary, NULL, \
-            NULL                                                               \
+#name, &filter_##name##_usage, NULL, summary, NULL, NULL               \
     }
 
 const struct command filter_parts[] = {
@@ -38,9 +37,6 @@ const struct command filter_parts[] = {
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
-/* Its options are those of its parts. */
-static const struct option_table no_options = {NULL, 0, 0};
-
 const struct usage filter_usage = {
     .name = "filter",
     .synopsis = "filter PART ...",
@@ -50,7 +46,7 @@ const struct usage filter_usage = {
         "keys are lines, of any octets. Changes to a file are atomic. FILE may "
         "be a Redis URL, such as redis://localhost/0?key=NAME: create, add, "
         "check and info then work on a filter that processes share.",
-    .table = &no_options,
+    .table = &no_options, /* its options are those of its parts */
 };
 
 static void help(FILE *to)
@@ -84,7 +80,8 @@ int cmd_filter(int argc, char **argv)
         return EXIT_DONE;
     }
     part = command_find(filter_parts, argv[1]);
-    return part != NULL ? part->run(argc - 1, argv + 1) : not_known(argv[1]);
+    return part != NULL ? command_run(part, argc - 1, argv + 1)
+                        : not_known(argv[1]);
 }
 
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
@@ -159,21 +156,6 @@ static const struct option_spec create_specs[] = {
 
 static const struct option_table create_table =
     OPTION_TABLE(create_specs, struct create_settings);
-
-const struct usage filter_create_usage = {
-    .name = "filter create",
-    .synopsis = "filter create FILE [--kind KIND] --capacity N [--fpr P] "
-                "[--seed S]",
-    .about = "Makes an empty filter in FILE, which must not exist yet. The "
-             "seed is the same for all files unless given, so that they can "
-             "be merged. FILE may be a Redis URL, "
-             "redis://host:port/db?key=NAME: then the filter is a string "
-             "there, shared by processes (docs/formats/redis-filter.md).",
-    .table = &create_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a file",
-};
 
 /* False, with a message: there is something at `path`. */
 static bool filter_is_free(const struct usage *u, const char *path)
@@ -310,40 +292,35 @@ static int filter_create(const char *path, const struct create_settings *s)
     return code;
 }
 
-int filter_create_command(int argc, char **argv)
+static int create_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
 {
-    struct create_settings s;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    struct create_settings *s = settings;
+    int code = check_kind_options(s);
 
-    if (!command_line_parse(&filter_create_usage, argc, argv, &s, &operands,
-                            &code))
-        return code;
-    code = check_kind_options(&s);
+    (void)u;
     if (code == EXIT_DONE)
-        code = fit_fingerprint(&s);
-    if (code == EXIT_DONE)
-        code = filter_create(operands.item[0], &s);
-    option_list_free(&operands);
-    option_fini(&create_table, &s);
-    return code;
+        code = fit_fingerprint(s);
+    return code == EXIT_DONE ? filter_create(operands->item[0], s) : code;
 }
 
-/* ---- merge ---- */
-
-static const struct option_table no_table = {NULL, 0, 0};
-
-const struct usage filter_merge_usage = {
-    .name = "filter merge",
-    .synopsis = "filter merge OUT FILE FILE...",
-    .about = "Writes to OUT, which must not exist yet, a filter that holds "
-             "the keys of every FILE. All must have the same kind, rate, hash "
-             "and seed, and kinds that keep no keys also the same size.",
-    .table = &no_table,
-    .least = 3,
-    .most = 10000,
-    .operand = "a filter's file",
+const struct usage filter_create_usage = {
+    .name = "filter create",
+    .synopsis = "filter create FILE [--kind KIND] --capacity N [--fpr P] "
+                "[--seed S]",
+    .about = "Makes an empty filter in FILE, which must not exist yet. The "
+             "seed is the same for all files unless given, so that they can "
+             "be merged. FILE may be a Redis URL, "
+             "redis://host:port/db?key=NAME: then the filter is a string "
+             "there, shared by processes (docs/formats/redis-filter.md).",
+    .table = &create_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
+    .run = create_run,
 };
+
+/* ---- merge ---- */
 
 static int cannot_merge(const char *a, const char *b, const char *why)
 {
@@ -386,15 +363,16 @@ static int merge_one(struct filter_file *into, const char *path)
     return code;
 }
 
-static int merge(const struct option_list *files)
+static int merge_run(const struct usage *u, void *settings,
+                     const struct option_list *files)
 {
     struct filter_file into;
     int code = EXIT_DONE;
 
-    if (!filter_is_free(&filter_merge_usage, files->item[0]))
+    (void)settings;
+    if (!filter_is_free(u, files->item[0]))
         return EXIT_CANNOT;
-    if (!filter_file_open(&into, filter_merge_usage.name, files->item[1], false,
-                          &code))
+    if (!filter_file_open(&into, u->name, files->item[1], false, &code))
         return code;
     for (size_t i = 2; i < files->count && code == EXIT_DONE; i++)
         code = merge_one(&into, files->item[i]);
@@ -407,19 +385,18 @@ static int merge(const struct option_list *files)
     return code;
 }
 
-int filter_merge_command(int argc, char **argv)
-{
-    struct option_list operands = {0};
-    char nothing;
-    int code = EXIT_DONE;
-
-    if (!command_line_parse(&filter_merge_usage, argc, argv, &nothing,
-                            &operands, &code))
-        return code;
-    code = merge(&operands);
-    option_list_free(&operands);
-    return code;
-}
+const struct usage filter_merge_usage = {
+    .name = "filter merge",
+    .synopsis = "filter merge OUT FILE FILE...",
+    .about = "Writes to OUT, which must not exist yet, a filter that holds "
+             "the keys of every FILE. All must have the same kind, rate, hash "
+             "and seed, and kinds that keep no keys also the same size.",
+    .table = &no_options,
+    .least = 3,
+    .most = 10000,
+    .operand = "a filter's file",
+    .run = merge_run,
+};
 
 /* ---- info ---- */
 
@@ -436,17 +413,6 @@ static const struct option_spec info_specs[] = {
 
 static const struct option_table info_table =
     OPTION_TABLE(info_specs, struct info_settings);
-
-const struct usage filter_info_usage = {
-    .name = "filter info",
-    .synopsis = "filter info FILE [--json]",
-    .about = "Shows what the filter in FILE holds and promises, and how much "
-             "memory it takes.",
-    .table = &info_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a filter's file",
-};
 
 static double bits_per_key(const struct filter_stats *s)
 {
@@ -529,30 +495,37 @@ static void filter_print_text(const struct filter_file *f,
     buf_fini(&b);
 }
 
-int filter_info_command(int argc, char **argv)
+static int info_run(const struct usage *u, void *settings,
+                    const struct option_list *operands)
 {
-    struct info_settings set;
-    struct option_list operands = {0};
+    const struct info_settings *set = settings;
+    const char *path = operands->item[0];
     struct filter_file f;
     struct filter_stats s;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&filter_info_usage, argc, argv, &set, &operands,
-                            &code))
+    if (redis_address_is_url(path))
+        return filter_redis_info(u->name, path, set->json);
+    if (!filter_file_open(&f, u->name, path, false, &code))
         return code;
-    if (redis_address_is_url(operands.item[0])) {
-        code = filter_redis_info(filter_info_usage.name, operands.item[0],
-                                 set.json);
-    } else if (filter_file_open(&f, filter_info_usage.name, operands.item[0],
-                                false, &code)) {
-        filter_stats(f.filter, &s);
-        (set.json ? filter_print_json : filter_print_text)(&f, &s);
-        code = filter_file_verdict(&f);
-        filter_file_close(&f);
-    }
-    option_list_free(&operands);
+    filter_stats(f.filter, &s);
+    (set->json ? filter_print_json : filter_print_text)(&f, &s);
+    code = filter_file_verdict(&f);
+    filter_file_close(&f);
     return code;
 }
+
+const struct usage filter_info_usage = {
+    .name = "filter info",
+    .synopsis = "filter info FILE [--json]",
+    .about = "Shows what the filter in FILE holds and promises, and how much "
+             "memory it takes.",
+    .table = &info_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+    .run = info_run,
+};
 
 /*
  * `urlweir filter predict`: sizes and rates before a filter
@@ -591,22 +564,6 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct predict_settings);
-
-const struct usage filter_predict_usage = {
-    .name = "filter predict",
-    .synopsis = "filter predict --capacity N [--fpr P] [--json]\n"
-                "filter predict --bits M [--hashes K] --capacity N [--json]\n"
-                "filter predict --bits M [--hashes K] --fpr P [--json]",
-    .about = "Prints what a filter for N keys takes in each kind, and the rate "
-             "of a fixed one that gets more keys than that; or, with --bits, "
-             "the rate of N keys in them, or the most keys they hold at P. "
-             "`plain` is the textbook Bloom filter, as in most libraries and "
-             "in Redis bitmaps: a little smaller than ours, at k cache misses "
-             "a question instead of one.",
-    .table = &table,
-    .most = 0,
-    .operand = "nothing else",
-};
 
 struct plan {
     const char *kind;
@@ -837,29 +794,42 @@ static int predict_bits(const struct predict_settings *s)
     return EXIT_DONE;
 }
 
-int filter_predict_command(int argc, char **argv)
+static int predict_run(const struct usage *u, void *settings,
+                       const struct option_list *operands)
 {
-    struct predict_settings s;
-    struct option_list operands = {0};
+    const struct predict_settings *s = settings;
     struct plan plans[PLANS];
     struct rates rates;
     uint64_t n;
-    int code = EXIT_DONE;
 
-    if (!command_line_parse(&filter_predict_usage, argc, argv, &s, &operands,
-                            &code))
-        return code;
-    option_list_free(&operands);
-    if (s.bits > 0)
-        return predict_bits(&s);
-    if (s.hashes > 0)
-        return usage_error(&filter_predict_usage, "--hashes needs --bits");
-    if (s.capacity < 1)
-        return usage_error(&filter_predict_usage,
-                           "--capacity or --bits is needed, at least 1");
-    n = (uint64_t)s.capacity;
-    make_plans(plans, n, s.fpr);
-    overfill_rates(&rates, n, s.fpr);
-    (s.json ? predict_print_json : predict_print_text)(plans, n, s.fpr, &rates);
+    (void)operands;
+    if (s->bits > 0)
+        return predict_bits(s);
+    if (s->hashes > 0)
+        return usage_error(u, "--hashes needs --bits");
+    if (s->capacity < 1)
+        return usage_error(u, "--capacity or --bits is needed, at least 1");
+    n = (uint64_t)s->capacity;
+    make_plans(plans, n, s->fpr);
+    overfill_rates(&rates, n, s->fpr);
+    (s->json ? predict_print_json : predict_print_text)(plans, n, s->fpr,
+                                                        &rates);
     return EXIT_DONE;
 }
+
+const struct usage filter_predict_usage = {
+    .name = "filter predict",
+    .synopsis = "filter predict --capacity N [--fpr P] [--json]\n"
+                "filter predict --bits M [--hashes K] --capacity N [--json]\n"
+                "filter predict --bits M [--hashes K] --fpr P [--json]",
+    .about = "Prints what a filter for N keys takes in each kind, and the rate "
+             "of a fixed one that gets more keys than that; or, with --bits, "
+             "the rate of N keys in them, or the most keys they hold at P. "
+             "`plain` is the textbook Bloom filter, as in most libraries and "
+             "in Redis bitmaps: a little smaller than ours, at k cache misses "
+             "a question instead of one.",
+    .table = &table,
+    .most = 0,
+    .operand = "nothing else",
+    .run = predict_run,
+};

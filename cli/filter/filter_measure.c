@@ -532,19 +532,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct bench_settings);
 
-const struct usage filter_bench_usage = {
-    .name = "filter bench",
-    .synopsis = "filter bench [--keys N] [--start N] [--fpr P] "
-                "[--kind KIND,...] [--plot FILE] [--json]",
-    .about = "Fills a filter of each kind and asks it for two million keys "
-             "that it has and two million that it has not. Times are "
-             "nanoseconds a key, in batches of 1024 and one by one; one "
-             "thread.",
-    .table = &table,
-    .most = 0,
-    .operand = "nothing else",
-};
-
 static bool wanted(const struct option_list *kinds, const char *kind)
 {
     for (size_t i = 0; i < kinds->count; i++)
@@ -653,17 +640,23 @@ static int bench(const struct bench_settings *s)
     return code;
 }
 
-int filter_bench_command(int argc, char **argv)
+static int bench_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    struct bench_settings s;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
-
-    if (!command_line_parse(&filter_bench_usage, argc, argv, &s, &operands,
-                            &code))
-        return code;
-    code = bench(&s);
-    option_list_free(&operands);
-    option_fini(&table, &s);
-    return code;
+    (void)u, (void)operands;
+    return bench(settings);
 }
+
+const struct usage filter_bench_usage = {
+    .name = "filter bench",
+    .synopsis = "filter bench [--keys N] [--start N] [--fpr P] "
+                "[--kind KIND,...] [--plot FILE] [--json]",
+    .about = "Fills a filter of each kind and asks it for two million keys "
+             "that it has and two million that it has not. Times are "
+             "nanoseconds a key, in batches of 1024 and one by one; one "
+             "thread.",
+    .table = &table,
+    .most = 0,
+    .operand = "nothing else",
+    .run = bench_run,
+};

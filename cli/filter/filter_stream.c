@@ -320,20 +320,6 @@ static const struct option_spec rebuild_specs[] = {
 static const struct option_table rebuild_table =
     OPTION_TABLE(rebuild_specs, struct rebuild_settings);
 
-const struct usage filter_rebuild_usage = {
-    .name = "filter rebuild",
-    .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] "
-                "[--allow-smaller] < KEYS",
-    .about = "Resizes a filter in Redis while others use it. KEYS are all "
-             "keys that were ever added to it; keys that others add meanwhile "
-             "are written to both filters, and the new one replaces the old "
-             "one in one step.",
-    .table = &rebuild_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a Redis URL",
-};
-
 struct refill {
     struct filter_redis f;
     uint64_t given;
@@ -435,44 +421,36 @@ static int not_redis(const struct usage *u, const char *operand)
                        operand);
 }
 
-int filter_rebuild_command(int argc, char **argv)
+static int rebuild_run(const struct usage *u, void *settings,
+                       const struct option_list *operands)
 {
-    struct rebuild_settings s;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    const struct rebuild_settings *s = settings;
 
-    if (!command_line_parse(&filter_rebuild_usage, argc, argv, &s, &operands,
-                            &code))
-        return code;
-    if (!redis_address_is_url(operands.item[0]))
-        code = not_redis(&filter_rebuild_usage, operands.item[0]);
-    else if (s.urls && s.binary)
-        code = usage_error(&filter_rebuild_usage,
-                           "--urls does not go with --binary");
-    else if (s.capacity < 1)
-        code = usage_error(&filter_rebuild_usage,
-                           "--capacity is needed, at least 1");
-    else
-        code = rebuild(operands.item[0], &s);
-    option_list_free(&operands);
-    return code;
+    if (!redis_address_is_url(operands->item[0]))
+        return not_redis(u, operands->item[0]);
+    if (s->urls && s->binary)
+        return usage_error(u, "--urls does not go with --binary");
+    if (s->capacity < 1)
+        return usage_error(u, "--capacity is needed, at least 1");
+    return rebuild(operands->item[0], s);
 }
 
-/* ---- drop ---- */
-
-static const struct option_table no_table = {NULL, 0, 0};
-
-const struct usage filter_drop_usage = {
-    .name = "filter drop",
-    .synopsis = "filter drop REDIS_URL",
-    .about = "Deletes a filter in Redis, its record and any rebuild of it. A "
-             "crawl that uses it makes another and fills it from its exact "
-             "set.",
-    .table = &no_table,
+const struct usage filter_rebuild_usage = {
+    .name = "filter rebuild",
+    .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] "
+                "[--allow-smaller] < KEYS",
+    .about = "Resizes a filter in Redis while others use it. KEYS are all "
+             "keys that were ever added to it; keys that others add meanwhile "
+             "are written to both filters, and the new one replaces the old "
+             "one in one step.",
+    .table = &rebuild_table,
     .least = 1,
     .most = 1,
     .operand = "a Redis URL",
+    .run = rebuild_run,
 };
+
+/* ---- drop ---- */
 
 /* Works for a crawl's filter too, since it needs no keys. */
 static int redis_drop(const char *url)
@@ -497,21 +475,27 @@ static int redis_drop(const char *url)
     return code;
 }
 
-int filter_drop_command(int argc, char **argv)
+static int drop_run(const struct usage *u, void *settings,
+                    const struct option_list *operands)
 {
-    struct option_list operands = {0};
-    char nothing;
-    int code = EXIT_DONE;
-
-    if (!command_line_parse(&filter_drop_usage, argc, argv, &nothing, &operands,
-                            &code))
-        return code;
-    code = redis_address_is_url(operands.item[0])
-               ? redis_drop(operands.item[0])
-               : not_redis(&filter_drop_usage, operands.item[0]);
-    option_list_free(&operands);
-    return code;
+    (void)settings;
+    return redis_address_is_url(operands->item[0])
+               ? redis_drop(operands->item[0])
+               : not_redis(u, operands->item[0]);
 }
+
+const struct usage filter_drop_usage = {
+    .name = "filter drop",
+    .synopsis = "filter drop REDIS_URL",
+    .about = "Deletes a filter in Redis, its record and any rebuild of it. A "
+             "crawl that uses it makes another and fills it from its exact "
+             "set.",
+    .table = &no_options,
+    .least = 1,
+    .most = 1,
+    .operand = "a Redis URL",
+    .run = drop_run,
+};
 
 struct stream_settings {
     bool tell, binary, named, urls;
@@ -551,54 +535,9 @@ static const struct option_table change_table =
 static const struct option_table check_table =
     OPTION_TABLE(specs, struct stream_settings);
 
-const struct usage filter_add_usage = {
-    .name = "filter add",
-    .synopsis =
-        "filter add FILE [--tell] [--binary | --urls] [--name NAME | --named] "
-        "< KEYS",
-    .about = "Adds each line of stdin to the filter in FILE; the file is "
-             "replaced once all keys are in. With --tell, prints `new` or "
-             "`maybe`, a tab and the key for each: whether it was certainly "
-             "new at its turn.",
-    .table = &change_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a filter's file",
-};
-
-const struct usage filter_check_usage = {
-    .name = "filter check",
-    .synopsis = "filter check FILE [--binary | --urls] [--name NAME | --named] "
-                "< KEYS",
-    .about = "Prints `new` or `maybe`, a tab and the key for each line of "
-             "stdin. `new`: it was never added. `maybe`: it was, or this is a "
-             "false positive.",
-    .table = &check_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a filter's file",
-};
-
-const struct usage filter_remove_usage = {
-    .name = "filter remove",
-    .synopsis =
-        "filter remove FILE [--tell] [--binary | --urls] [--name NAME | "
-        "--named] < KEYS",
-    .about = "Removes each line of stdin from the filter in FILE, a counting "
-             "or cuckoo filter. Remove only keys that were added: removing "
-             "any other can make a key that is there `new`, unless the filter "
-             "keeps its keys. With --tell, prints `removed` or `absent`, a "
-             "tab and the key; `stuck`: it may be there and cannot be taken "
-             "out of this filter any more.",
-    .table = &change_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a filter's file",
-};
-
 struct run {
     struct filter_file file;
-    struct stream_settings set;
+    const struct stream_settings *set;
     struct filter_keys_form form;
     const char *yes, *no; /* answers for true and false */
     enum status (*ask)(struct filter *f, const uint64_t *keys, size_t n,
@@ -669,7 +608,7 @@ static void answer(void *ctx, const struct filter_keys *keys)
         filter_find_stuck(r->file.filter, keys->key, keys->n, answers, stuck);
     for (size_t i = 0; i < keys->n; i++) {
         fputs(answers[i] ? r->yes : stuck[i] ? "stuck" : r->no, stdout);
-        if (!r->set.binary) {
+        if (!r->set->binary) {
             putchar('\t');
             fwrite(keys->given[i].at, 1, keys->given[i].len, stdout);
         }
@@ -748,8 +687,8 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
         return usage_error(u, "a filter in Redis cannot remove keys");
     if (!filter_redis_open(&r->redis, u->name, url, r->ask == ask_add, &code))
         return code;
-    st = r->set.ttl > 0 ? filter_redis_set_ttl(&r->redis, r->set.ttl)
-                        : STATUS_OK;
+    st = r->set->ttl > 0 ? filter_redis_set_ttl(&r->redis, r->set->ttl)
+                         : STATUS_OK;
     if (st != STATUS_OK) {
         code = st == STATUS_ARG ? no_ttl(u, "the filter")
                                 : filter_redis_failed(&r->redis, st);
@@ -775,43 +714,39 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
 static int check_form(const struct usage *u, const struct run *r,
                       const char *path)
 {
-    if (r->set.named && (r->set.name != NULL || r->set.binary))
+    if (r->set->named && (r->set->name != NULL || r->set->binary))
         return usage_error(u, "--named goes with neither --name nor --binary");
-    if (r->set.urls && (r->set.named || r->set.binary))
+    if (r->set->urls && (r->set->named || r->set->binary))
         return usage_error(u, "--urls goes with neither --named nor --binary");
-    if (r->set.ttl > 0 && r->ask != ask_add)
+    if (r->set->ttl > 0 && r->ask != ask_add)
         return usage_error(u, "--ttl is for adding");
-    if ((r->set.named || r->set.name != NULL) && redis_address_is_url(path))
+    if ((r->set->named || r->set->name != NULL) && redis_address_is_url(path))
         return usage_error(u, "in Redis each name has a filter of its own: "
                               "give another key=NAME");
     return EXIT_DONE;
 }
 
 static int run_stream(const struct usage *u, struct run *r, bool change,
-                      int argc, char **argv)
+                      const char *path)
 {
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    int code;
 
-    if (!command_line_parse(u, argc, argv, &r->set, &operands, &code))
-        return code;
-    r->says = !change || r->set.tell;
-    r->form = (struct filter_keys_form){r->set.binary, r->set.named,
-                                        r->set.name, r->set.urls};
+    r->says = !change || r->set->tell;
+    r->form = (struct filter_keys_form){r->set->binary, r->set->named,
+                                        r->set->name, r->set->urls};
     url_init(&r->url);
-    code = check_form(u, r, operands.item[0]);
+    code = check_form(u, r, path);
     if (code != EXIT_DONE) {
         ; /* said already */
-    } else if (redis_address_is_url(operands.item[0])) {
-        code = stream_redis(r, u, operands.item[0]);
-    } else if (filter_file_open(&r->file, u->name, operands.item[0], change,
-                                &code)) {
+    } else if (redis_address_is_url(path)) {
+        code = stream_redis(r, u, path);
+    } else if (filter_file_open(&r->file, u->name, path, change, &code)) {
         const char *kind = filter_options(r->file.filter)->kind;
 
         if (r->ask == ask_remove && !filter_kind_named(kind)->removes)
             code = usage_error(u, "a %s filter cannot remove keys", kind);
-        else if (r->set.ttl > 0 &&
-                 filter_set_ttl(r->file.filter, (r->set.ttl + 999) / 1000) !=
+        else if (r->set->ttl > 0 &&
+                 filter_set_ttl(r->file.filter, (r->set->ttl + 999) / 1000) !=
                      STATUS_OK)
             code = no_ttl(u, r->file.path);
         else
@@ -819,34 +754,88 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
         filter_file_close(&r->file);
     }
     url_fini(&r->url);
-    option_list_free(&operands);
-    option_fini(u->table, &r->set);
     return code;
 }
 
-int filter_add_command(int argc, char **argv)
+static int add_run(const struct usage *u, void *settings,
+                   const struct option_list *operands)
 {
-    struct run r = {.yes = "new",
+    struct run r = {.set = settings,
+                    .yes = "new",
                     .no = "maybe",
                     .ask = ask_add,
                     .ask_redis = filter_redis_add};
 
-    return run_stream(&filter_add_usage, &r, true, argc, argv);
+    return run_stream(u, &r, true, operands->item[0]);
 }
 
-int filter_check_command(int argc, char **argv)
+const struct usage filter_add_usage = {
+    .name = "filter add",
+    .synopsis =
+        "filter add FILE [--tell] [--binary | --urls] [--name NAME | --named] "
+        "< KEYS",
+    .about = "Adds each line of stdin to the filter in FILE; the file is "
+             "replaced once all keys are in. With --tell, prints `new` or "
+             "`maybe`, a tab and the key for each: whether it was certainly "
+             "new at its turn.",
+    .table = &change_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+    .run = add_run,
+};
+
+static int check_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    struct run r = {.yes = "maybe",
+    struct run r = {.set = settings,
+                    .yes = "maybe",
                     .no = "new",
                     .ask = ask_check,
                     .ask_redis = filter_redis_check};
 
-    return run_stream(&filter_check_usage, &r, false, argc, argv);
+    return run_stream(u, &r, false, operands->item[0]);
 }
 
-int filter_remove_command(int argc, char **argv)
+const struct usage filter_check_usage = {
+    .name = "filter check",
+    .synopsis = "filter check FILE [--binary | --urls] [--name NAME | --named] "
+                "< KEYS",
+    .about = "Prints `new` or `maybe`, a tab and the key for each line of "
+             "stdin. `new`: it was never added. `maybe`: it was, or this is a "
+             "false positive.",
+    .table = &check_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+    .run = check_run,
+};
+
+static int remove_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
 {
-    struct run r = {.yes = "removed", .no = "absent", .ask = ask_remove};
+    struct run r = {.set = settings,
+                    .yes = "removed",
+                    .no = "absent",
+                    .ask = ask_remove};
 
-    return run_stream(&filter_remove_usage, &r, true, argc, argv);
+    return run_stream(u, &r, true, operands->item[0]);
 }
+
+const struct usage filter_remove_usage = {
+    .name = "filter remove",
+    .synopsis =
+        "filter remove FILE [--tell] [--binary | --urls] [--name NAME | "
+        "--named] < KEYS",
+    .about = "Removes each line of stdin from the filter in FILE, a counting "
+             "or cuckoo filter. Remove only keys that were added: removing "
+             "any other can make a key that is there `new`, unless the filter "
+             "keeps its keys. With --tell, prints `removed` or `absent`, a "
+             "tab and the key; `stuck`: it may be there and cannot be taken "
+             "out of this filter any more.",
+    .table = &change_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+    .run = remove_run,
+};

@@ -554,24 +554,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct import_settings);
 
-const struct usage import_usage = {
-    .name = "import",
-    .synopsis = "import --from FORMAT FILE... -o DIR [-C FILE] [options]",
-    .about =
-        "Makes a crawl of what another crawler knew: URLs that it had done are "
-        "not fetched, URLs that waited there wait here, for `urlweir resume "
-        "DIR`. Prints how many there are of each. Lines that cannot be read "
-        "are refused, and named on stderr; then the exit status is 5. FILE may "
-        "be gzip, zstd or bzip2; - is stdin. With --from urlweir each FILE is "
-        "the directory of a crawl, or a crawl in Kafka by its URL or the "
-        "directory of a worker: so crawls are joined, and "
-        "moved between one machine and many.",
-    .table = &table,
-    .least = 1,
-    .most = SIZE_MAX,
-    .operand = "a file of the other crawler",
-};
-
 /* ---- what was imported ---- */
 
 static void print_counts(const struct import_counts *c, bool json)
@@ -737,18 +719,19 @@ static int import(struct crawl_settings *s, const struct import_files *files,
     return code;
 }
 
-static int check_and_import(struct import_settings *o,
-                            const struct option_list *operands)
+static int import_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
 {
+    struct import_settings *o = settings;
     const struct import_files files = {operands, (unsigned)o->format,
                                        o->refused};
     struct crawl_settings s;
     int code = EXIT_CANNOT;
 
     if (!option_given(&table, 0, o))
-        return usage_error(&import_usage, "--from FORMAT is missing");
+        return usage_error(u, "--from FORMAT is missing");
     if (o->output == NULL)
-        return usage_error(&import_usage, "-o DIR is missing");
+        return usage_error(u, "-o DIR is missing");
     if (!import_files_check(&files) ||
         !dir_kind_check(o->output, DIR_CRAWL, "import"))
         return EXIT_CANNOT;
@@ -758,16 +741,21 @@ static int check_and_import(struct import_settings *o,
     return code;
 }
 
-int cmd_import(int argc, char **argv)
-{
-    struct import_settings o;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
-
-    if (!command_line_parse(&import_usage, argc, argv, &o, &operands, &code))
-        return code;
-    code = check_and_import(&o, &operands);
-    option_list_free(&operands);
-    option_fini(&table, &o);
-    return code;
-}
+const struct usage import_usage = {
+    .name = "import",
+    .synopsis = "import --from FORMAT FILE... -o DIR [-C FILE] [options]",
+    .about =
+        "Makes a crawl of what another crawler knew: URLs that it had done are "
+        "not fetched, URLs that waited there wait here, for `urlweir resume "
+        "DIR`. Prints how many there are of each. Lines that cannot be read "
+        "are refused, and named on stderr; then the exit status is 5. FILE may "
+        "be gzip, zstd or bzip2; - is stdin. With --from urlweir each FILE is "
+        "the directory of a crawl, or a crawl in Kafka by its URL or the "
+        "directory of a worker: so crawls are joined, and "
+        "moved between one machine and many.",
+    .table = &table,
+    .least = 1,
+    .most = SIZE_MAX,
+    .operand = "a file of the other crawler",
+    .run = import_run,
+};

@@ -103,18 +103,6 @@ static const struct option_spec links_specs[] = {
 static const struct option_table links_table =
     OPTION_TABLE(links_specs, struct links_settings);
 
-const struct usage links_usage = {
-    .name = "links",
-    .synopsis = "links --url BASE [--content-type TYPE] [--all] FILE",
-    .about = "Prints one line for each link of FILE, an HTML page or, with "
-             "--content-type text/css, a style sheet: KIND, a tab, the "
-             "absolute URL. FILE may be -, which is standard input.",
-    .table = &links_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a file",
-};
-
 static enum status read_input(const char *path, struct buf *out)
 {
     size_t n;
@@ -165,8 +153,11 @@ static enum status print_links(struct bytes body, const char *file,
     return st;
 }
 
-static int list_links(const struct links_settings *s, const char *file)
+static int links_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
+    const struct links_settings *s = settings;
+    const char *file = operands->item[0];
     struct buf body;
     struct url base;
     enum status st;
@@ -174,7 +165,7 @@ static int list_links(const struct links_settings *s, const char *file)
 
     buf_init(&body, FILE_CEILING);
     url_init(&base);
-    code = parse_option(&links_usage, "url", s->url, &base);
+    code = parse_option(u, "url", s->url, &base);
     if (code != EXIT_DONE)
         goto out;
     st = read_input(file, &body);
@@ -192,19 +183,18 @@ out:
     return code;
 }
 
-int cmd_links(int argc, char **argv)
-{
-    struct links_settings s;
-    struct option_list operands;
-    int code;
-
-    if (!command_line_parse(&links_usage, argc, argv, &s, &operands, &code))
-        return code;
-    code = list_links(&s, operands.item[0]);
-    option_list_free(&operands);
-    option_fini(&links_table, &s);
-    return code;
-}
+const struct usage links_usage = {
+    .name = "links",
+    .synopsis = "links --url BASE [--content-type TYPE] [--all] FILE",
+    .about = "Prints one line for each link of FILE, an HTML page or, with "
+             "--content-type text/css, a style sheet: KIND, a tab, the "
+             "absolute URL. FILE may be -, which is standard input.",
+    .table = &links_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
+    .run = links_run,
+};
 
 /*
  * `urlweir robots`: may these URLs be fetched?
@@ -237,20 +227,8 @@ static const struct option_spec robots_specs[] = {
 static const struct option_table robots_table =
     OPTION_TABLE(robots_specs, struct robots_settings);
 
-const struct usage robots_usage = {
-    .name = "robots",
-    .synopsis = "robots --agent NAME FILE [--sitemaps] [--delay] < URLS",
-    .about = "Prints `allow` or `deny`, a tab and the line itself for each "
-             "line of stdin, as the robots.txt in FILE says (RFC 9309); or "
-             "`!`, a tab and the reason why the line is not an http(s) URL.",
-    .table = &robots_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a file",
-};
-
 struct robots_command {
-    struct robots_settings settings;
+    const struct robots_settings *settings;
     struct robots *rules;
     struct url url;
 };
@@ -276,12 +254,12 @@ static void print_head(const struct robots_command *c)
     double delay = robots_crawl_delay(c->rules);
 
     for (size_t i = 0;
-         c->settings.sitemaps && i < robots_sitemap_count(c->rules); i++) {
+         c->settings->sitemaps && i < robots_sitemap_count(c->rules); i++) {
         fputs("sitemap\t", stdout);
         print_bytes(robots_sitemap(c->rules, i));
         putchar('\n');
     }
-    if (c->settings.delay && delay >= 0)
+    if (c->settings->delay && delay >= 0)
         printf("delay\t%.12g\n", delay);
 }
 
@@ -300,7 +278,8 @@ static int load(struct robots_command *c, const char *file)
         fclose(f);
     if (failed)
         return EXIT_CANNOT;
-    c->rules = robots_parse(bytes_of(body, n), bytes_of_str(c->settings.agent));
+    c->rules =
+        robots_parse(bytes_of(body, n), bytes_of_str(c->settings->agent));
     return EXIT_DONE;
 }
 
@@ -314,26 +293,34 @@ static int check_robots(struct robots_command *c, const char *file)
     return print_lines(&robots_usage, print_verdict, c);
 }
 
-int cmd_robots(int argc, char **argv)
+static int robots_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
 {
-    struct robots_command c = {.rules = NULL};
-    struct option_list operands;
+    struct robots_command c = {.settings = settings};
     int code;
 
-    if (!command_line_parse(&robots_usage, argc, argv, &c.settings, &operands,
-                            &code))
-        return code;
     url_init(&c.url);
-    if (c.settings.agent == NULL)
-        code = usage_error(&robots_usage, "--agent NAME is missing");
+    if (c.settings->agent == NULL)
+        code = usage_error(u, "--agent NAME is missing");
     else
-        code = check_robots(&c, operands.item[0]);
+        code = check_robots(&c, operands->item[0]);
     robots_free(c.rules);
     url_fini(&c.url);
-    option_list_free(&operands);
-    option_fini(&robots_table, &c.settings);
     return code;
 }
+
+const struct usage robots_usage = {
+    .name = "robots",
+    .synopsis = "robots --agent NAME FILE [--sitemaps] [--delay] < URLS",
+    .about = "Prints `allow` or `deny`, a tab and the line itself for each "
+             "line of stdin, as the robots.txt in FILE says (RFC 9309); or "
+             "`!`, a tab and the reason why the line is not an http(s) URL.",
+    .table = &robots_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
+    .run = robots_run,
+};
 
 /*
  * `urlweir sitemap`: the entries of a sitemap or feed.
@@ -359,20 +346,6 @@ static const struct option_spec sitemap_specs[] = {
 
 static const struct option_table sitemap_table =
     OPTION_TABLE(sitemap_specs, struct sitemap_settings);
-
-const struct usage sitemap_usage = {
-    .name = "sitemap",
-    .synopsis = "sitemap --url BASE FILE",
-    .about = "Prints loc, lastmod and priority, with tabs between them, of "
-             "each entry of the sitemap, sitemap index, URL list or feed in "
-             "FILE (XML or text, gzipped or not), in file order. Entries that "
-             "are not http(s) URLs are skipped; a broken file is read as far "
-             "as possible.",
-    .table = &sitemap_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a file",
-};
 
 static void write_value(struct bytes s)
 {
@@ -435,32 +408,35 @@ static int list_sitemap(const char *file, const struct url *base)
     return st == STATUS_IO || st == STATUS_NOMEM ? EXIT_CANNOT : EXIT_DONE;
 }
 
-static int sitemap_command(const struct sitemap_settings *s, const char *file)
+static int sitemap_run(const struct usage *u, void *settings,
+                       const struct option_list *operands)
 {
+    const struct sitemap_settings *s = settings;
     struct url base;
     int code;
 
     url_init(&base);
-    code = parse_option(&sitemap_usage, "url", s->url, &base);
+    code = parse_option(u, "url", s->url, &base);
     if (code == EXIT_DONE)
-        code = list_sitemap(file, &base);
+        code = list_sitemap(operands->item[0], &base);
     url_fini(&base);
     return code;
 }
 
-int cmd_sitemap(int argc, char **argv)
-{
-    struct sitemap_settings s;
-    struct option_list operands;
-    int code;
-
-    if (!command_line_parse(&sitemap_usage, argc, argv, &s, &operands, &code))
-        return code;
-    code = sitemap_command(&s, operands.item[0]);
-    option_list_free(&operands);
-    option_fini(&sitemap_table, &s);
-    return code;
-}
+const struct usage sitemap_usage = {
+    .name = "sitemap",
+    .synopsis = "sitemap --url BASE FILE",
+    .about = "Prints loc, lastmod and priority, with tabs between them, of "
+             "each entry of the sitemap, sitemap index, URL list or feed in "
+             "FILE (XML or text, gzipped or not), in file order. Entries that "
+             "are not http(s) URLs are skipped; a broken file is read as far "
+             "as possible.",
+    .table = &sitemap_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
+    .run = sitemap_run,
+};
 
 /*
  * `urlweir url`: one URL per line in, its canonical form out.
@@ -517,19 +493,8 @@ static const struct option_spec url_specs[] = {
 static const struct option_table url_table =
     OPTION_TABLE(url_specs, struct url_settings);
 
-const struct usage url_usage = {
-    .name = "url",
-    .synopsis = "url [--whatwg|--surt] [--base URL] [options] < URLS",
-    .about = "Prints the canonical form of each line of stdin, or `!`, a tab "
-             "and the reason why it has none: empty, scheme, relative, host, "
-             "host_ipv4, host_ipv6, host_idna, port, length.",
-    .table = &url_table,
-    .most = 0,
-    .operand = "nothing else",
-};
-
 struct url_command {
-    struct url_settings settings;
+    const struct url_settings *settings;
     struct url base, url;
     struct url_form *own; /* made from the crawl's options; NULL: none given */
     struct buf key;
@@ -538,13 +503,13 @@ struct url_command {
 static enum status print_line(void *ctx, struct bytes line, bool too_long)
 {
     struct url_command *c = ctx;
-    const struct url *base = c->settings.base != NULL ? &c->base : NULL;
+    const struct url *base = c->settings->base != NULL ? &c->base : NULL;
     struct bytes text;
     enum url_reason r;
 
     if (too_long)
         r = URL_LENGTH;
-    else if (c->settings.whatwg)
+    else if (c->settings->whatwg)
         r = url_parse(&c->url, line, base, NULL);
     else
         r = url_canonical(&c->url, line, base, NULL);
@@ -553,7 +518,7 @@ static enum status print_line(void *ctx, struct bytes line, bool too_long)
     if (r != URL_OK)
         return print_refusal(r);
     text = url_text(&c->url);
-    if (c->settings.surt) {
+    if (c->settings->surt) {
         buf_clear(&c->key);
         surt_of(&c->url, &c->key);
         text = buf_bytes(&c->key);
@@ -576,55 +541,52 @@ static int make_form(struct url_command *c)
     struct buf why;
     int failed = EXIT_DONE;
 
-    if (c->settings.whatwg && c->settings.surt)
+    if (c->settings->whatwg && c->settings->surt)
         return usage_error(&url_usage, "--whatwg and --surt exclude each "
                                        "other");
-    if (!form_is_asked(&c->settings))
+    if (!form_is_asked(c->settings))
         return EXIT_DONE;
-    if (c->settings.whatwg)
+    if (c->settings->whatwg)
         return usage_error(&url_usage, "--whatwg is the form of the URL "
                                        "Standard, without a crawl's options");
     buf_init(&why, 4096);
-    if (url_forms_make(&c->own, &c->settings.crawl, &why) != STATUS_OK)
+    if (url_forms_make(&c->own, &c->settings->crawl, &why) != STATUS_OK)
         failed = usage_error(&url_usage, "%s", buf_str(&why));
     buf_fini(&why);
     return failed;
 }
 
-static int command(struct url_command *c)
+static int url_run(const struct usage *u, void *settings,
+                   const struct option_list *operands)
 {
-    int code;
+    struct url_command c = {.settings = settings};
+    int code = EXIT_DONE;
 
-    url_init(&c->base);
-    url_init(&c->url);
-    buf_init(&c->key, SURT_CEILING + 64);
-    code = c->settings.base == NULL
-               ? EXIT_DONE
-               : parse_option(&url_usage, "base", c->settings.base, &c->base);
+    (void)operands;
+    url_init(&c.base);
+    url_init(&c.url);
+    buf_init(&c.key, SURT_CEILING + 64);
+    if (c.settings->base != NULL)
+        code = parse_option(u, "base", c.settings->base, &c.base);
     if (code == EXIT_DONE)
-        code = make_form(c);
+        code = make_form(&c);
     if (code == EXIT_DONE)
-        code = print_lines(&url_usage, print_line, c);
-    buf_fini(&c->key);
-    url_fini(&c->url);
-    url_fini(&c->base);
-    url_form_free(c->own);
+        code = print_lines(u, print_line, &c);
+    buf_fini(&c.key);
+    url_fini(&c.url);
+    url_fini(&c.base);
+    url_form_free(c.own);
     return code;
 }
 
-int cmd_url(int argc, char **argv)
-{
-    struct url_command c = {.own = NULL};
-    struct option_list operands;
-    int code;
-
-    settings_init(&c.settings.crawl);
-    if (command_line_parse(&url_usage, argc, argv, &c.settings, &operands,
-                           &code)) {
-        code = command(&c);
-        option_list_free(&operands);
-        option_fini(&url_table, &c.settings);
-    }
-    settings_fini(&c.settings.crawl);
-    return code;
-}
+const struct usage url_usage = {
+    .name = "url",
+    .synopsis = "url [--whatwg|--surt] [--base URL] [options] < URLS",
+    .about = "Prints the canonical form of each line of stdin, or `!`, a tab "
+             "and the reason why it has none: empty, scheme, relative, host, "
+             "host_ipv4, host_ipv6, host_idna, port, length.",
+    .table = &url_table,
+    .most = 0,
+    .operand = "nothing else",
+    .run = url_run,
+};

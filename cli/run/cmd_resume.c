@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/control/control_place.h"
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
@@ -280,7 +281,7 @@ int cmd_resume(int argc, char **argv)
     int code = EXIT_DONE;
 
     if (is_served(argc, argv))
-        return cmd_resume_served(argc, argv);
+        return command_line_run(&resume_served_usage, argc, argv);
     if (!settings_of_resume(&s, &before, argc, argv, &code))
         return code;
     secret_args_hide(argc, argv, &s);

@@ -175,22 +175,6 @@ static const struct option_spec specs[] = {
 static const struct option_table serve_options =
     OPTION_TABLE(specs, struct serve_settings);
 
-const struct usage serve_usage = {
-    .name = "serve",
-    .synopsis =
-        "serve DIR [--cluster URL] [--listen HOST:PORT] [--http HOST:PORT] "
-        "[--token-file FILE] [--crawl FILE.yaml]... [options]",
-    .about =
-        "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
-        "and JSON over HTTP. Its store is in DIR, which is made if it is "
-        "missing. It can run crawls of its own too, each in DIR/crawls/NAME. "
-        "SIGTERM ends it; everything that was acknowledged is on disk.",
-    .table = &serve_options,
-    .least = 1,
-    .most = 1,
-    .operand = "a directory",
-};
-
 /*
  * SIGINT and SIGTERM end a service that is still starting.
  *
@@ -958,19 +942,31 @@ static int serve(const struct serve_settings *s, const char *dir)
     return code;
 }
 
-int cmd_serve(int argc, char **argv)
+static int serve_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    struct serve_settings s;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    const struct serve_settings *s = settings;
+    int code;
 
-    if (!command_line_parse(&serve_usage, argc, argv, &s, &operands, &code))
-        return code;
-    set_log_level(&s);
-    code = serve_settings_check(&s);
-    if (code == EXIT_DONE)
-        code = serve(&s, operands.item[0]);
-    option_list_free(&operands);
-    option_fini(&serve_options, &s);
-    return code;
+    (void)u;
+    set_log_level(s);
+    code = serve_settings_check(s);
+    return code == EXIT_DONE ? serve(s, operands->item[0]) : code;
 }
+
+const struct usage serve_usage = {
+    .name = "serve",
+    .synopsis =
+        "serve DIR [--cluster URL] [--listen HOST:PORT] [--http HOST:PORT] "
+        "[--token-file FILE] [--crawl FILE.yaml]... [options]",
+    .about =
+        "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
+        "and JSON over HTTP. Its store is in DIR, which is made if it is "
+        "missing. It can run crawls of its own too, each in DIR/crawls/NAME. "
+        "SIGTERM ends it; everything that was acknowledged is on disk.",
+    .table = &serve_options,
+    .least = 1,
+    .most = 1,
+    .operand = "a directory",
+    .run = serve_run,
+};

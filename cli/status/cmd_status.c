@@ -893,20 +893,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct status_settings);
 
-const struct usage status_usage = {
-    .name = "status",
-    .synopsis = "status DIR|kafka://HOST/NAME [--json] [--hosts]",
-    .about =
-        "Shows the state of the crawl, or of a service's frontier, in DIR, "
-        "while it runs and after; or of crawl NAME in a cluster, with all its "
-        "workers.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = "a directory of crawl or serve, or the URL of a crawl in a "
-               "cluster",
-};
-
 /* ---- the counters ---- */
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
@@ -1084,38 +1070,17 @@ static void status_text_out(const json_t *o)
     status_print_settings(o);
 }
 
-int cmd_status(int argc, char **argv)
+static int crawl_status(struct reader *r, const struct status_settings *s)
 {
-    struct status_settings s;
-    struct option_list operands = {0};
     struct stored_hosts *hosts = NULL;
-    struct reader r;
+    json_t *o = status_json(r);
     int code = EXIT_DONE;
-    char *shards = NULL;
-    json_t *o = NULL;
 
-    if (!command_line_parse(&status_usage, argc, argv, &s, &operands, &code))
-        return code;
-    shards = shards_status_place(operands.item[0]);
-    if (shards != NULL) {
-        code = s.hosts ? usage_error(&status_usage,
-                                     "--hosts is of one shard: DIR/shards/N")
-                       : shards_status(operands.item[0], shards, s.json);
-        goto out;
-    }
-    if (!open_crawl(&r, "status", operands.item[0], &code))
-        goto out;
-    if (is_service(&r)) {
-        code = service_status(&r, s.json, s.hosts);
-        reader_close(&r);
-        goto out;
-    }
-    o = status_json(&r);
-    if (s.hosts && stored_hosts_load(&hosts, &r) != STATUS_OK)
+    if (s->hosts && stored_hosts_load(&hosts, r) != STATUS_OK)
         code = EXIT_CANNOT;
     if (hosts != NULL)
         stored_hosts_ask(hosts);
-    if (s.json) {
+    if (s->json) {
         if (hosts != NULL)
             json_object_set_new(o, "queues", stored_hosts_json(hosts));
         json_print(o);
@@ -1126,10 +1091,42 @@ int cmd_status(int argc, char **argv)
     }
     json_decref(o);
     stored_hosts_free(hosts);
-    reader_close(&r);
-out:
-    free(shards);
-    option_list_free(&operands);
-    option_fini(&table, &s);
     return code;
 }
+
+static int status_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
+{
+    const struct status_settings *s = settings;
+    const char *where = operands->item[0];
+    char *shards = shards_status_place(where);
+    struct reader r;
+    int code = EXIT_DONE;
+
+    if (shards != NULL)
+        code = s->hosts ? usage_error(u, "--hosts is of one shard: "
+                                         "DIR/shards/N")
+                        : shards_status(where, shards, s->json);
+    free(shards);
+    if (shards != NULL || !open_crawl(&r, u->name, where, &code))
+        return code;
+    code = is_service(&r) ? service_status(&r, s->json, s->hosts)
+                          : crawl_status(&r, s);
+    reader_close(&r);
+    return code;
+}
+
+const struct usage status_usage = {
+    .name = "status",
+    .synopsis = "status DIR|kafka://HOST/NAME [--json] [--hosts]",
+    .about =
+        "Shows the state of the crawl, or of a service's frontier, in DIR, "
+        "while it runs and after; or of crawl NAME in a cluster, with all its "
+        "workers.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a directory of crawl or serve, or the URL of a crawl in a "
+               "cluster",
+    .run = status_run,
+};

@@ -35,53 +35,6 @@ static const struct option_table table =
 #define OPERAND                                                                \
     "a crawl's directory, or the URL of a service or of a crawl in a cluster"
 
-const struct usage pause_usage = {
-    .name = "pause",
-    .synopsis = "pause DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
-    .about = "Makes a running crawl send no more requests until `urlweir "
-             "unpause`. Requests under way are finished; nothing is lost, and "
-             "the process keeps running. Of a crawl in a cluster it is for "
-             "all workers, and for those that join later.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = OPERAND,
-};
-const struct usage unpause_usage = {
-    .name = "unpause",
-    .synopsis = "unpause DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
-    .about = "Makes a paused crawl go on.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = OPERAND,
-};
-const struct usage stop_usage = {
-    .name = "stop",
-    .synopsis = "stop DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
-    .about = "Stops a crawl so that it can be resumed, and waits until it has "
-             "stopped: requests under way are finished and a checkpoint is "
-             "written. A process of `urlweir crawl` or `resume` ends, with "
-             "status 4; `urlweir serve` goes on without the crawl. Of a crawl "
-             "in a cluster all workers stop.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = OPERAND,
-};
-
-/* The second form of `urlweir resume` (cli/crawl_command_line.c). */
-static const struct usage resume_served_usage = {
-    .name = "resume",
-    .synopsis = "resume DIR|URL [--crawl NAME | --all]",
-    .about = "Makes a service go on with a crawl of its own that was stopped, "
-             "with the settings that it has.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = OPERAND,
-};
-
 /* ---- printing ---- */
 
 static uint64_t number(const json_t *crawl, const char *name)
@@ -98,7 +51,7 @@ static void add_how_to_go_on(const struct steer *t, const json_t *crawl,
     if (steer_is_alone(t)) {
         format_terminal(out, bytes_of_str(t->place->dir));
     } else {
-        format_terminal(out, bytes_of_str(t->operands.item[0]));
+        format_terminal(out, bytes_of_str(t->operands->item[0]));
         if (t->place->crawl == NULL) {
             buf_add_str(out, " --crawl ");
             format_terminal(out, bytes_of_str(steer_crawl_name(crawl)));
@@ -144,7 +97,7 @@ static void print_state(const struct steer *t, const json_t *crawl)
 static int wait_for_lock(struct steer *t)
 {
     const struct timespec pause = {.tv_nsec = LOOK_AGAIN};
-    int64_t until = clock_mono() + t->s.timeout_ms * NS_PER_MS;
+    int64_t until = clock_mono() + t->s->timeout_ms * NS_PER_MS;
 
     while (!control_place_is_left(t->place)) {
         if (clock_mono() >= until) {
@@ -212,7 +165,7 @@ static int change(struct steer *t, json_t *done)
         json_decref(after);
         return code;
     }
-    if (!t->s.json)
+    if (!t->s->json)
         print_state(t, after);
     json_array_append_new(done, after);
     return EXIT_DONE;
@@ -255,44 +208,83 @@ static int change_all(struct steer *t, json_t *done)
     return steer_choose(t, false); /* prints that there is no crawl */
 }
 
-static int steer_crawl(struct steer *t)
+static int change_state(struct steer *t)
 {
     json_t *done = NULL;
     int code;
 
-    if (t->s.all && t->s.crawl != NULL)
+    if (t->s->all && t->s->crawl != NULL)
         return usage_error(t->usage, "--crawl names one, --all means all");
     code = steer_connect(t);
-    if (code == EXIT_DONE && !t->s.all)
+    if (code == EXIT_DONE && !t->s->all)
         code = steer_choose(t, false);
     if (code != EXIT_DONE)
         return code;
     done = json_array();
-    code = t->s.all ? change_all(t, done) : change(t, done);
-    if (t->s.json && t->s.all)
+    code = t->s->all ? change_all(t, done) : change(t, done);
+    if (t->s->json && t->s->all)
         steer_print(json_pack("{s:O}", "crawls", done));
-    else if (t->s.json && json_array_size(done) > 0)
+    else if (t->s->json && json_array_size(done) > 0)
         steer_print(json_incref(json_array_get(done, 0)));
     json_decref(done);
     return code;
 }
 
-int cmd_pause(int argc, char **argv)
+static int change_state_run(const struct usage *u, void *settings,
+                            const struct option_list *operands)
 {
-    return steer_command(&pause_usage, argc, argv, steer_crawl);
+    return steer_run(u, settings, operands, change_state);
 }
 
-int cmd_unpause(int argc, char **argv)
-{
-    return steer_command(&unpause_usage, argc, argv, steer_crawl);
-}
+const struct usage pause_usage = {
+    .name = "pause",
+    .synopsis = "pause DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
+    .about = "Makes a running crawl send no more requests until `urlweir "
+             "unpause`. Requests under way are finished; nothing is lost, and "
+             "the process keeps running. Of a crawl in a cluster it is for "
+             "all workers, and for those that join later.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+    .run = change_state_run,
+};
 
-int cmd_stop(int argc, char **argv)
-{
-    return steer_command(&stop_usage, argc, argv, steer_crawl);
-}
+const struct usage unpause_usage = {
+    .name = "unpause",
+    .synopsis = "unpause DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
+    .about = "Makes a paused crawl go on.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+    .run = change_state_run,
+};
 
-int cmd_resume_served(int argc, char **argv)
-{
-    return steer_command(&resume_served_usage, argc, argv, steer_crawl);
-}
+const struct usage stop_usage = {
+    .name = "stop",
+    .synopsis = "stop DIR|URL|kafka://HOST/NAME [--crawl NAME | --all]",
+    .about = "Stops a crawl so that it can be resumed, and waits until it has "
+             "stopped: requests under way are finished and a checkpoint is "
+             "written. A process of `urlweir crawl` or `resume` ends, with "
+             "status 4; `urlweir serve` goes on without the crawl. Of a crawl "
+             "in a cluster all workers stop.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+    .run = change_state_run,
+};
+
+/* The second form of `urlweir resume` (cli/crawl_command_line.c). */
+const struct usage resume_served_usage = {
+    .name = "resume",
+    .synopsis = "resume DIR|URL [--crawl NAME | --all]",
+    .about = "Makes a service go on with a crawl of its own that was stopped, "
+             "with the settings that it has.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+    .run = change_state_run,
+};

@@ -44,47 +44,6 @@ static const struct option_table block_table =
 static const struct option_table plain_table =
     OPTION_TABLE(plain_specs, struct steer_settings);
 
-const struct usage block_usage = {
-    .name = "block",
-    .synopsis = "block DIR|URL|kafka://HOST/NAME HOST (--for TIME | --until "
-                "MOMENT | --off) "
-                "[--crawl NAME]",
-    .about = "Holds a host back: no more requests are sent to it until then. "
-             "This is kept over restarts and works on a stopped crawl too. "
-             "With --off, a host that was given up because it did not respond "
-             "is asked again.",
-    .table = &block_table,
-    .least = 2,
-    .most = 2,
-    .operand = "a crawl's directory or the URL of a service, and a host",
-};
-const struct usage delay_usage = {
-    .name = "delay",
-    .synopsis = "delay DIR|URL|kafka://HOST/NAME HOST TIME|default "
-                "[--crawl NAME]",
-    .about = "Sets how long a crawl or service waits between two requests to a "
-             "host; `default`: as long as for other hosts. This is kept over "
-             "restarts and works on a stopped crawl too.",
-    .table = &plain_table,
-    .least = 3,
-    .most = 3,
-    .operand = "a crawl's directory or the URL of a service, a host, a time",
-};
-const struct usage limit_usage = {
-    .name = "limit",
-    .synopsis = "limit DIR|URL|kafka://HOST/NAME HOST N|none "
-                "[--crawl NAME]",
-    .about =
-        "Limits how many URLs of a host a crawl or service finishes; those "
-        "already finished count. The others wait until the limit is "
-        "raised or lifted. This is kept over restarts and works on a "
-        "stopped crawl too.",
-    .table = &plain_table,
-    .least = 3,
-    .most = 3,
-    .operand = "a crawl's directory or the URL of a service, a host, a number",
-};
-
 /* ---- the host ---- */
 
 static int take_host(struct steer *t, const char *text, struct buf *key)
@@ -142,12 +101,12 @@ static int send_value(struct steer *t, enum steer_verb verb, const char *name,
     int code;
 
     if (in == NULL)
-        return usage_error(t->usage, "'%s' is not UTF-8", t->operands.item[1]);
+        return usage_error(t->usage, "'%s' is not UTF-8", t->operands->item[1]);
     code = check_known(t, in, key);
     json_object_set(in, name, value);
     if (code == EXIT_DONE)
         code = steer_ask(t, verb, in, &answer);
-    if (code == EXIT_DONE && t->s.json)
+    if (code == EXIT_DONE && t->s->json)
         steer_print(json_incref(in));
     else if (code == EXIT_DONE)
         print_result(t, key, what);
@@ -167,7 +126,7 @@ static int set_queue(struct steer *t, enum steer_verb verb, const char *name,
     if (code == EXIT_DONE)
         code = steer_choose(t, true);
     if (code == EXIT_DONE)
-        code = take_host(t, t->operands.item[1], &key);
+        code = take_host(t, t->operands->item[1], &key);
     if (code == EXIT_DONE)
         code = send_value(t, verb, name, value, &key, what);
     buf_fini(&key);
@@ -181,7 +140,7 @@ static int set_queue(struct steer *t, enum steer_verb verb, const char *name,
  * shorter than asked for; 0 with --off. */
 static int read_until(const struct steer *t, uint64_t *until)
 {
-    const struct steer_settings *s = &t->s;
+    const struct steer_settings *s = t->s;
     int64_t at = 0;
 
     *until = 0;
@@ -224,7 +183,7 @@ static int block(struct steer *t)
 
 static int delay(struct steer *t)
 {
-    const char *text = t->operands.item[2];
+    const char *text = t->operands->item[2];
     bool standard = strcmp(text, "default") == 0;
     char what[80];
     int64_t ms = 0;
@@ -249,7 +208,7 @@ static int delay(struct steer *t)
 
 static int limit(struct steer *t)
 {
-    const char *text = t->operands.item[2];
+    const char *text = t->operands->item[2];
     bool none = strcmp(text, "none") == 0;
     char what[80];
     int64_t n = 0;
@@ -267,17 +226,66 @@ static int limit(struct steer *t)
     return set_queue(t, STEER_LIMIT, "limit", json_integer(n), what);
 }
 
-int cmd_block(int argc, char **argv)
+static int block_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    return steer_command(&block_usage, argc, argv, block);
+    return steer_run(u, settings, operands, block);
 }
 
-int cmd_delay(int argc, char **argv)
+const struct usage block_usage = {
+    .name = "block",
+    .synopsis = "block DIR|URL|kafka://HOST/NAME HOST (--for TIME | --until "
+                "MOMENT | --off) "
+                "[--crawl NAME]",
+    .about = "Holds a host back: no more requests are sent to it until then. "
+             "This is kept over restarts and works on a stopped crawl too. "
+             "With --off, a host that was given up because it did not respond "
+             "is asked again.",
+    .table = &block_table,
+    .least = 2,
+    .most = 2,
+    .operand = "a crawl's directory or the URL of a service, and a host",
+    .run = block_run,
+};
+
+static int delay_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    return steer_command(&delay_usage, argc, argv, delay);
+    return steer_run(u, settings, operands, delay);
 }
 
-int cmd_limit(int argc, char **argv)
+const struct usage delay_usage = {
+    .name = "delay",
+    .synopsis = "delay DIR|URL|kafka://HOST/NAME HOST TIME|default "
+                "[--crawl NAME]",
+    .about = "Sets how long a crawl or service waits between two requests to a "
+             "host; `default`: as long as for other hosts. This is kept over "
+             "restarts and works on a stopped crawl too.",
+    .table = &plain_table,
+    .least = 3,
+    .most = 3,
+    .operand = "a crawl's directory or the URL of a service, a host, a time",
+    .run = delay_run,
+};
+
+static int limit_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    return steer_command(&limit_usage, argc, argv, limit);
+    return steer_run(u, settings, operands, limit);
 }
+
+const struct usage limit_usage = {
+    .name = "limit",
+    .synopsis = "limit DIR|URL|kafka://HOST/NAME HOST N|none "
+                "[--crawl NAME]",
+    .about =
+        "Limits how many URLs of a host a crawl or service finishes; those "
+        "already finished count. The others wait until the limit is "
+        "raised or lifted. This is kept over restarts and works on a "
+        "stopped crawl too.",
+    .table = &plain_table,
+    .least = 3,
+    .most = 3,
+    .operand = "a crawl's directory or the URL of a service, a host, a number",
+    .run = limit_run,
+};

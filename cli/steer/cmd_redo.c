@@ -48,34 +48,6 @@ static const struct option_table retry_table =
 static const struct option_table refresh_table =
     OPTION_TABLE(refresh_specs, struct steer_settings);
 
-const struct usage retry_usage = {
-    .name = "retry",
-    .synopsis = "retry DIR|URL [--reason REASONS] [--host HOST] [--crawl NAME]",
-    .about = "Queues failed URLs again and gives each its full number of "
-             "tries; with --reason also those that were skipped, denied or "
-             "cut short. `urlweir status` counts them by reason. A crawl that "
-             "has ended fetches them when it is resumed; other pages are not "
-             "fetched again.",
-    .table = &retry_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a crawl's directory, or the URL of a service",
-};
-const struct usage refresh_usage = {
-    .name = "refresh",
-    .synopsis = "refresh DIR|URL [--host HOST] [--match REGEX] [--now] "
-                "[--lost-archives] [--crawl NAME]",
-    .about = "Makes URLs that were fetched due again. Each is fetched once "
-             "more; a crawl that has ended does so when it is resumed. What "
-             "is due already, under way or waiting for another try stays as "
-             "it is. A crawl with --refresh goes on with its dates after "
-             "that.",
-    .table = &refresh_table,
-    .least = 1,
-    .most = 1,
-    .operand = "a crawl's directory, or the URL of a service",
-};
-
 /* How one of them differs from the other. */
 struct redo {
     enum steer_verb verb;
@@ -97,7 +69,7 @@ static int redo(struct steer *t, const struct redo *r, json_t *in)
     if (code == EXIT_DONE)
         code = steer_ask(t, r->verb, in, &answer);
     n = (uint64_t)json_integer_value(json_object_get(answer, r->count));
-    if (code == EXIT_DONE && t->s.json)
+    if (code == EXIT_DONE && t->s->json)
         printf("{\"%s\":%" PRIu64 "}\n", r->count, n);
     else if (code == EXIT_DONE)
         printf("%" PRIu64 " URL%s %s\n", n, n == 1 ? "" : "s", r->done);
@@ -113,10 +85,10 @@ static int add_host(const struct steer *t, json_t *in)
     struct buf key;
     int code = EXIT_DONE;
 
-    if (t->s.host == NULL)
+    if (t->s->host == NULL)
         return code;
     buf_init(&key, HOST_MOST);
-    code = steer_host_key(t, t->s.host, &key);
+    code = steer_host_key(t, t->s->host, &key);
     json_object_set_new(in, "host", json_stringn(buf_str(&key), key.len));
     buf_fini(&key);
     return code;
@@ -130,8 +102,8 @@ static int retry(struct steer *t)
            *in = json_pack("{s:o}", "reasons", reasons);
     int code = add_host(t, in);
 
-    for (size_t i = 0; i < t->s.reasons.count; i++)
-        json_array_append_new(reasons, json_string(t->s.reasons.item[i]));
+    for (size_t i = 0; i < t->s->reasons.count; i++)
+        json_array_append_new(reasons, json_string(t->s->reasons.item[i]));
     if (code == EXIT_DONE)
         return redo(t, &how, in);
     json_decref(in);
@@ -142,25 +114,58 @@ static int refresh(struct steer *t)
 {
     static const struct redo how = {STEER_REFRESH, "dated", "made due again",
                                     "due", true};
-    json_t *in = json_pack("{s:b}", "now", (int)t->s.now);
+    json_t *in = json_pack("{s:b}", "now", (int)t->s->now);
     int code = add_host(t, in);
 
-    if (t->s.lost_archives)
+    if (t->s->lost_archives)
         json_object_set_new(in, "lost_archives", json_true());
-    if (t->s.match != NULL)
-        json_object_set_new(in, "match", json_string(t->s.match));
+    if (t->s->match != NULL)
+        json_object_set_new(in, "match", json_string(t->s->match));
     if (code == EXIT_DONE)
         return redo(t, &how, in);
     json_decref(in);
     return code;
 }
 
-int cmd_retry(int argc, char **argv)
+static int retry_run(const struct usage *u, void *settings,
+                     const struct option_list *operands)
 {
-    return steer_command(&retry_usage, argc, argv, retry);
+    return steer_run(u, settings, operands, retry);
 }
 
-int cmd_refresh(int argc, char **argv)
+const struct usage retry_usage = {
+    .name = "retry",
+    .synopsis = "retry DIR|URL [--reason REASONS] [--host HOST] [--crawl NAME]",
+    .about = "Queues failed URLs again and gives each its full number of "
+             "tries; with --reason also those that were skipped, denied or "
+             "cut short. `urlweir status` counts them by reason. A crawl that "
+             "has ended fetches them when it is resumed; other pages are not "
+             "fetched again.",
+    .table = &retry_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a crawl's directory, or the URL of a service",
+    .run = retry_run,
+};
+
+static int refresh_run(const struct usage *u, void *settings,
+                       const struct option_list *operands)
 {
-    return steer_command(&refresh_usage, argc, argv, refresh);
+    return steer_run(u, settings, operands, refresh);
 }
+
+const struct usage refresh_usage = {
+    .name = "refresh",
+    .synopsis = "refresh DIR|URL [--host HOST] [--match REGEX] [--now] "
+                "[--lost-archives] [--crawl NAME]",
+    .about = "Makes URLs that were fetched due again. Each is fetched once "
+             "more; a crawl that has ended does so when it is resumed. What "
+             "is due already, under way or waiting for another try stays as "
+             "it is. A crawl with --refresh goes on with its dates after "
+             "that.",
+    .table = &refresh_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a crawl's directory, or the URL of a service",
+    .run = refresh_run,
+};

@@ -32,22 +32,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct steer_settings);
 
-const struct usage seed_usage = {
-    .name = "seed",
-    .synopsis =
-        "seed DIR|URL|kafka://HOST/NAME [SEED...] [-i FILE|-] [--crawl NAME]",
-    .about = "Adds seeds to a crawl; they widen its scope as the first seeds "
-             "did. Prints a line for each: ok, skipped or failed, TAB, the "
-             "URL, and TAB and the reason if there is one. Those that are ok "
-             "are on disk. A crawl that has ended fetches them when it is "
-             "resumed.",
-    .table = &table,
-    .least = 1,
-    .most = SIZE_MAX,
-    .operand = "a crawl's directory, or the URL of a service or of a crawl in "
-               "a cluster",
-};
-
 struct seeding {
     struct steer *t;
     json_t *urls; /* the batch */
@@ -66,7 +50,7 @@ static void print_row(struct seeding *k, const char *status, struct bytes url,
     k->any_failed |= strcmp(status, "failed") == 0;
     k->known += strcmp(status, "skipped") == 0;
     buf_clear(&k->line);
-    if (k->t->s.json) {
+    if (k->t->s->json) {
         buf_addf(&k->line, "{\"status\":\"%s\",\"url\":", status);
         format_json(&k->line, url);
         if (reason.len > 0) {
@@ -152,9 +136,9 @@ static int put_seeds(struct steer *t, struct seeding *k)
                           .visit = take_seed,
                           .refuse = refuse,
                           .ctx = k};
-    const struct option_list rest = {t->operands.item + 1,
-                                     t->operands.count - 1};
-    enum status st = seeds_all(&seeds, &rest, t->s.input);
+    const struct option_list rest = {t->operands->item + 1,
+                                     t->operands->count - 1};
+    enum status st = seeds_all(&seeds, &rest, t->s->input);
 
     if (st == STATUS_OK)
         st = send_batch(k);
@@ -171,7 +155,7 @@ static void offer_retry(struct seeding *k)
     if (k->known == 0)
         return;
     buf_clear(&k->line);
-    format_terminal(&k->line, bytes_of_str(k->t->operands.item[0]));
+    format_terminal(&k->line, bytes_of_str(k->t->operands->item[0]));
     fprintf(stderr,
             "urlweir seed: %" PRIu64 " of these were known already; those that "
             "failed are tried again by `urlweir retry %s`, those that were "
@@ -184,7 +168,7 @@ static int add_seeds(struct steer *t)
     struct seeding k = {.t = t};
     int code;
 
-    if (t->operands.count < 2 && t->s.input == NULL)
+    if (t->operands->count < 2 && t->s->input == NULL)
         return usage_error(t->usage,
                            "no seed: give URLs, or -i FILE with one a line");
     k.urls = json_array();
@@ -201,7 +185,25 @@ static int add_seeds(struct steer *t)
     return code;
 }
 
-int cmd_seed(int argc, char **argv)
+static int add_seeds_run(const struct usage *u, void *settings,
+                         const struct option_list *operands)
 {
-    return steer_command(&seed_usage, argc, argv, add_seeds);
+    return steer_run(u, settings, operands, add_seeds);
 }
+
+const struct usage seed_usage = {
+    .name = "seed",
+    .synopsis =
+        "seed DIR|URL|kafka://HOST/NAME [SEED...] [-i FILE|-] [--crawl NAME]",
+    .about = "Adds seeds to a crawl; they widen its scope as the first seeds "
+             "did. Prints a line for each: ok, skipped or failed, TAB, the "
+             "URL, and TAB and the reason if there is one. Those that are ok "
+             "are on disk. A crawl that has ended fetches them when it is "
+             "resumed.",
+    .table = &table,
+    .least = 1,
+    .most = SIZE_MAX,
+    .operand = "a crawl's directory, or the URL of a service or of a crawl in "
+               "a cluster",
+    .run = add_seeds_run,
+};

@@ -23,24 +23,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct steer_settings);
 
-const struct usage set_usage = {
-    .name = "set",
-    .synopsis = "set DIR|URL|kafka://HOST/NAME NAME=VALUE... [--crawl NAME]",
-    .about =
-        "Changes settings of a running crawl: delay, limit-rate-per-host, "
-        "include, exclude and others, by the names of their options. A list "
-        "is replaced by the values that are given, `exclude=` by none. They "
-        "are kept over restarts. Of a crawl in a cluster they are for all "
-        "workers, also if a worker's directory is given. What cannot change "
-        "while a crawl runs is refused; nothing is changed then.",
-    .table = &table,
-    .least = 2,
-    .most = SIZE_MAX,
-    .operand = "a crawl's directory, the URL of a service, or that of a crawl "
-               "in a cluster; and settings",
-    .assigned = &crawl_options,
-};
-
 static bool is_list(struct bytes name)
 {
     size_t i = option_find(&crawl_options, name);
@@ -117,8 +99,8 @@ static int set(struct steer *t)
     json_t *in = json_object(), *out = NULL;
     int code = EXIT_DONE;
 
-    for (size_t i = 1; code == EXIT_DONE && i < t->operands.count; i++)
-        code = add(t, in, t->operands.item[i]);
+    for (size_t i = 1; code == EXIT_DONE && i < t->operands->count; i++)
+        code = add(t, in, t->operands->item[i]);
     if (code == EXIT_DONE)
         code = steer_connect(t);
     if (code == EXIT_DONE)
@@ -128,7 +110,7 @@ static int set(struct steer *t)
     json_decref(in);
     if (code != EXIT_DONE)
         return code;
-    if (t->s.json)
+    if (t->s->json)
         steer_print(out);
     else {
         print_changed(out);
@@ -137,7 +119,27 @@ static int set(struct steer *t)
     return code;
 }
 
-int cmd_set(int argc, char **argv)
+static int set_run(const struct usage *u, void *settings,
+                   const struct option_list *operands)
 {
-    return steer_command(&set_usage, argc, argv, set);
+    return steer_run(u, settings, operands, set);
 }
+
+const struct usage set_usage = {
+    .name = "set",
+    .synopsis = "set DIR|URL|kafka://HOST/NAME NAME=VALUE... [--crawl NAME]",
+    .about =
+        "Changes settings of a running crawl: delay, limit-rate-per-host, "
+        "include, exclude and others, by the names of their options. A list "
+        "is replaced by the values that are given, `exclude=` by none. They "
+        "are kept over restarts. Of a crawl in a cluster they are for all "
+        "workers, also if a worker's directory is given. What cannot change "
+        "while a crawl runs is refused; nothing is changed then.",
+    .table = &table,
+    .least = 2,
+    .most = SIZE_MAX,
+    .operand = "a crawl's directory, the URL of a service, or that of a crawl "
+               "in a cluster; and settings",
+    .assigned = &crawl_options,
+    .run = set_run,
+};

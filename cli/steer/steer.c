@@ -18,29 +18,24 @@
 #define HOST_MOST  4096
 #define NAMES_MOST 20 /* crawls listed in an error, at most */
 
-int steer_command(const struct usage *u, int argc, char **argv,
-                  int (*act)(struct steer *t))
+int steer_run(const struct usage *u, void *settings,
+              const struct option_list *operands, int (*act)(struct steer *t))
 {
-    struct steer t = {.usage = u};
-    int code = EXIT_DONE;
+    struct steer t = {.usage = u, .s = settings, .operands = operands};
+    int code;
 
-    if (!command_line_parse(u, argc, argv, &t.s, &t.operands, &code))
-        return code;
-    secret_args_hide_logins(argc, argv);
     buf_init(&t.why, WHY_MOST);
     code = act(&t);
     json_decref(t.crawls);
     control_client_free(t.client);
     buf_fini(&t.why);
-    option_list_free(&t.operands);
-    option_fini(u->table, &t.s);
     return code;
 }
 
 int steer_failed(struct steer *t, enum status st)
 {
     if (t->held != NULL && t->why.len == 0) /* its store failed */
-        return crawl_open_failed(st, t->operands.item[0]);
+        return crawl_open_failed(st, t->operands->item[0]);
     fprintf(stderr, "urlweir %s: %s\n", t->usage->name, buf_str(&t->why));
     buf_clear(&t->why);
     return st == STATUS_ARG ? EXIT_USAGE : EXIT_CANNOT;
@@ -193,14 +188,14 @@ bool steer_is_own(const json_t *crawl)
 int steer_connect(struct steer *t)
 {
     const struct control_options o = {
-        .token_file = t->s.token_file,
-        .tls_ca = t->s.tls_ca,
-        .insecure = t->s.insecure,
-        .timeout_ms = t->s.timeout_ms,
+        .token_file = t->s->token_file,
+        .tls_ca = t->s->tls_ca,
+        .insecure = t->s->insecure,
+        .timeout_ms = t->s->timeout_ms,
     };
     json_t *answer = NULL;
     enum status st =
-        control_client_open(&t->client, t->operands.item[0], &o, &t->why);
+        control_client_open(&t->client, t->operands->item[0], &o, &t->why);
 
     if (st != STATUS_OK)
         return steer_failed(t, st);
@@ -220,7 +215,7 @@ int steer_connect(struct steer *t)
 
 int steer_connect_or_hold(struct steer *t)
 {
-    const char *where = t->operands.item[0];
+    const char *where = t->operands->item[0];
     int code = EXIT_DONE;
 
     if (!control_place_is_stopped(where))
@@ -233,7 +228,7 @@ int steer_connect_or_hold(struct steer *t)
 
 int steer_let_go(struct steer *t, const char *what, const uint64_t *n, int code)
 {
-    const char *dir = t->operands.item[0];
+    const char *dir = t->operands->item[0];
     uint64_t left = 0;
     enum status st;
 
@@ -319,9 +314,9 @@ static int choose_served(struct steer *t)
 
 int steer_choose(struct steer *t, bool served)
 {
-    const char *name = t->s.crawl != NULL ? t->s.crawl
-                       : t->place != NULL ? t->place->crawl
-                                          : NULL;
+    const char *name = t->s->crawl != NULL ? t->s->crawl
+                       : t->place != NULL  ? t->place->crawl
+                                           : NULL;
     json_t *own = NULL, *one;
     size_t i, n = 0;
 
@@ -356,7 +351,7 @@ bool steer_is_alone(const struct steer *t)
 void steer_add_label(const struct steer *t, const json_t *crawl,
                      struct buf *out)
 {
-    const char *label = t->held != NULL           ? t->operands.item[0]
+    const char *label = t->held != NULL           ? t->operands->item[0]
                         : t->place->kafka != NULL ? t->place->kafka
                         : steer_is_alone(t)       ? t->place->dir
                                                   : steer_crawl_name(crawl);

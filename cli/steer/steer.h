@@ -85,8 +85,8 @@ enum steer_verb {
 /* A command under way. */
 struct steer {
     const struct usage *usage;
-    struct steer_settings s;
-    struct option_list operands;
+    const struct steer_settings *s;
+    const struct option_list *operands;
     struct held_crawl *held;           /* nobody else runs the crawl; or NULL */
     struct control_client *client;     /* or NULL */
     const struct control_place *place; /* of the client */
@@ -95,9 +95,9 @@ struct steer {
     struct buf why; /* why the last step failed */
 };
 
-/* Reads the command line, calls `act`, and returns its exit status. */
-int steer_command(const struct usage *u, int argc, char **argv,
-                  int (*act)(struct steer *t));
+/* Runs a command: calls `act`, and returns its exit status. */
+int steer_run(const struct usage *u, void *settings,
+              const struct option_list *operands, int (*act)(struct steer *t));
 
 /* These print errors on stderr, and return an enum exit_code. */
 

@@ -707,18 +707,6 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct verify_settings);
 
-const struct usage verify_usage = {
-    .name = "verify",
-    .synopsis = "verify DIR|kafka://HOST/NAME [--repair]",
-    .about = "Checks that store, WARC files, filter file and manifest of a "
-             "crawl, or of a service, agree. Exit status: 0 all agree, 3 the "
-             "next resume (or serve) will repair it, 6 damaged.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka",
-};
-
 /* A damaged filter unit costs one segment, which resume rebuilds. */
 static void verify_filter_units(struct verdicts *v, struct reader *r)
 {
@@ -829,21 +817,27 @@ static int verify_dir(void *ctx, const struct crawl_dir *d)
     return code;
 }
 
-int cmd_verify(int argc, char **argv)
+static int verify_run(const struct usage *u, void *settings,
+                      const struct option_list *operands)
 {
-    struct verify_settings s;
-    struct option_list operands = {0};
-    int code = EXIT_DONE;
+    const struct verify_settings *s = settings;
 
-    if (!command_line_parse(&verify_usage, argc, argv, &s, &operands, &code))
-        return code;
-    if (s.repair && crawl_dirs_are_shards(operands.item[0]))
-        code = usage_error(&verify_usage,
-                           "--repair is for a directory; shards in Kafka are "
-                           "read from there again");
-    else
-        code = crawl_dirs_each("verify", operands.item[0], bytes_of("", 0),
-                               verify_dir, &s);
-    option_list_free(&operands);
-    return code;
+    if (s->repair && crawl_dirs_are_shards(operands->item[0]))
+        return usage_error(u, "--repair is for a directory; shards in Kafka "
+                              "are read from there again");
+    return crawl_dirs_each(u->name, operands->item[0], bytes_of("", 0),
+                           verify_dir, settings);
 }
+
+const struct usage verify_usage = {
+    .name = "verify",
+    .synopsis = "verify DIR|kafka://HOST/NAME [--repair]",
+    .about = "Checks that store, WARC files, filter file and manifest of a "
+             "crawl, or of a service, agree. Exit status: 0 all agree, 3 the "
+             "next resume (or serve) will repair it, 6 damaged.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a directory of crawl or serve, or the URL of a crawl in Kafka",
+    .run = verify_run,
+};

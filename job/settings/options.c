@@ -599,4 +599,5 @@ const struct option_table crawl_options = {
     .spec = specs,
     .count = CRAWL_OPTIONS,
     .from = offsetof(struct crawl_settings, from),
+    .size = sizeof(struct crawl_settings),
 };

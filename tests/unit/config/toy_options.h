@@ -68,6 +68,7 @@ static const struct option_table toy_table = {
     .spec = toy_specs,
     .count = sizeof toy_specs / sizeof *toy_specs,
     .from = offsetof(struct toy, from),
+    .size = sizeof(struct toy),
 };
 
 #endif
