@@ -185,9 +185,9 @@ static enum status before_commit(void *ctx)
     if (st != STATUS_OK)
         return note_trouble(r, st);
     if (r->whole)
-        st = changelog_follow(r->log);
+        changelog_follow(r->log);
     r->whole = false;
-    return st;
+    return STATUS_OK;
 }
 
 static enum status opened(void *ctx, struct db *d)
@@ -199,7 +199,9 @@ static enum status opened(void *ctx, struct db *d)
     if (st == STATUS_OK)
         st = db_prepare(d, &r->set_meta,
                         "INSERT OR REPLACE INTO meta VALUES(?1, ?2)");
-    return st == STATUS_OK && !r->whole ? changelog_follow(r->log) : st;
+    if (st == STATUS_OK && !r->whole)
+        changelog_follow(r->log);
+    return st;
 }
 
 static void closing(void *ctx)

@@ -2,14 +2,11 @@
 /*
  * changelog.c - the rows of a database as keyed records, out and in.
  *
- * A session collects changes by primary key and reads new values only when it
- * is asked for them, so a row that a transaction changed ten times is one
- * record. Of an UPDATE it tells the changed columns; the whole row is read back
- * by its key, which is rare: most rows are inserted once.
- *
- * A session cannot be emptied, so each transaction has one of its own.
+ * SQLite tells of each row before it changes
+ * (https://sqlite.org/c3ref/preupdate_blobwrite.html). Only its key is kept; the
+ * row is read by it when the changes are taken, so a row that a transaction
+ * changed ten times is one record, and what was rolled back does no harm.
  */
-#define SQLITE_ENABLE_SESSION        1
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 
 #include "storage/db/changelog.h"
@@ -17,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/buf.h"
 #include "base/logger.h"
@@ -25,7 +23,8 @@
 #include "storage/db/packed.h"
 
 #define COLUMNS_MOST 64
-#define NAME_MOST    64 /* octets of a table's name */
+#define NAME_MOST    64                /* octets of a table's name */
+#define KEYS_MOST    ((size_t)4 << 30) /* octets of a transaction's keys */
 
 /* The type of a value, in the octet before it. */
 enum value_type {
@@ -40,15 +39,29 @@ struct table {
     char name[NAME_MOST];
     int columns, keys;
     int key[COLUMNS_MOST]; /* the columns of the primary key, in its order */
+    bool by_rowid;         /* the primary key is SQLite's own row number */
     sqlite3_stmt *read, *put, *drop;
+};
+
+/* A row that the transaction has changed. */
+struct change {
+    uint64_t hash;
+    size_t at, len; /* its key, in changelog.keys */
+    struct table *table;
+    bool made; /* by this transaction: if it is gone again, nobody knows it */
 };
 
 struct changelog {
     struct db *d;
-    sqlite3_session *session; /* NULL: changes are not noted */
     struct table *tables;
     size_t count;
     struct buf key, row;
+
+    struct buf keys;
+    struct change *changes; /* in the order of the first change */
+    size_t changed, room;
+    uint32_t *slots; /* twice the room: 1 + an index in changes, or 0 */
+    bool failed;     /* a change could not be noted */
 };
 
 /* ---- values ---- */
@@ -60,18 +73,21 @@ static void add_varint(struct buf *b, uint64_t v)
     buf_add(b, octets, varint_put(octets, v));
 }
 
+static void add_integer(struct buf *b, int64_t n)
+{
+    buf_add_char(b, VALUE_INTEGER);
+    add_varint(b, (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0));
+}
+
 static void add_value(struct buf *b, sqlite3_value *v)
 {
     unsigned char octets[8];
     uint64_t bits;
-    int64_t n;
     double real;
 
     switch (sqlite3_value_type(v)) {
     case SQLITE_INTEGER:
-        n = sqlite3_value_int64(v);
-        buf_add_char(b, VALUE_INTEGER);
-        add_varint(b, (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0));
+        add_integer(b, sqlite3_value_int64(v));
         return;
     case SQLITE_FLOAT:
         real = sqlite3_value_double(v);
@@ -183,7 +199,10 @@ static enum status read_columns(struct db *d, struct table *t)
 {
     sqlite3_stmt *s = NULL;
     enum status st =
-        db_prepare(d, &s, "SELECT pk FROM pragma_table_info(?1) ORDER BY cid");
+        db_prepare(d, &s,
+                   "SELECT pk, c.type = 'INTEGER' AND NOT wr"
+                   " FROM pragma_table_info(?1) c, pragma_table_list(?1) t"
+                   " WHERE t.schema = 'main' ORDER BY cid");
 
     if (st != STATUS_OK)
         return st;
@@ -194,6 +213,7 @@ static enum status read_columns(struct db *d, struct table *t)
         if (place > 0 && place <= COLUMNS_MOST) {
             t->key[place - 1] = t->columns;
             t->keys++;
+            t->by_rowid = t->keys == 1 && sqlite3_column_int(s, 1) != 0;
         }
         t->columns++;
     }
@@ -303,6 +323,7 @@ enum status changelog_open(struct changelog **out, struct db *d)
     l->d = d;
     buf_init(&l->key, CHANGELOG_KEY_MOST);
     buf_init(&l->row, CHANGELOG_ROW_MOST);
+    buf_init(&l->keys, KEYS_MOST);
     st = read_tables(l);
     if (st == STATUS_OK)
         *out = l;
@@ -320,11 +341,13 @@ void changelog_close(struct changelog *l)
         sqlite3_finalize(l->tables[i].put);
         sqlite3_finalize(l->tables[i].drop);
     }
-    if (l->session != NULL)
-        sqlite3session_delete(l->session);
+    sqlite3_preupdate_hook(l->d->h, NULL, NULL);
     free(l->tables);
+    free(l->changes);
+    free(l->slots);
     buf_fini(&l->key);
     buf_fini(&l->row);
+    buf_fini(&l->keys);
     free(l);
 }
 
@@ -337,16 +360,6 @@ static void begin_key(struct changelog *l, const struct table *t)
     buf_add_str(&l->key, t->name);
 }
 
-static enum status hand_over(struct changelog *l, bool deleted,
-                             changelog_visit visit, void *ctx)
-{
-    struct bytes row = deleted ? bytes_of(NULL, 0) : buf_bytes(&l->row);
-
-    if (buf_failed(&l->key) != STATUS_OK || buf_failed(&l->row) != STATUS_OK)
-        return STATUS_LIMIT;
-    return visit(ctx, buf_bytes(&l->key), row);
-}
-
 /* The row that `s` stands on, of all columns of `t`. */
 static enum status visit_row(struct changelog *l, const struct table *t,
                              sqlite3_stmt *s, changelog_visit visit, void *ctx)
@@ -357,106 +370,142 @@ static enum status visit_row(struct changelog *l, const struct table *t,
     buf_clear(&l->row);
     for (int i = 0; i < t->columns; i++)
         add_value(&l->row, sqlite3_column_value(s, i));
-    return hand_over(l, false, visit, ctx);
+    if (buf_failed(&l->key) != STATUS_OK || buf_failed(&l->row) != STATUS_OK)
+        return STATUS_LIMIT;
+    return visit(ctx, buf_bytes(&l->key), buf_bytes(&l->row));
 }
 
-static enum status visit_updated(struct changelog *l, struct table *t,
-                                 sqlite3_changeset_iter *it,
-                                 changelog_visit visit, void *ctx)
+static enum status visit_change(struct changelog *l, const struct change *c,
+                                changelog_visit visit, void *ctx)
 {
+    struct table *t = c->table;
+    struct bytes key = bytes_of(l->keys.at + c->at, c->len);
+    struct cursor values = cursor_of(key);
     enum status st = prepare_by_key(l, t, &t->read, "SELECT *");
 
     if (st != STATUS_OK)
         return st;
-    for (int i = 0; i < t->keys; i++) {
-        sqlite3_value *v = NULL;
-
-        sqlite3changeset_old(it, t->key[i], &v);
-        sqlite3_bind_value(t->read, i + 1, v);
-    }
+    values.at += 1 + strlen(t->name);
+    for (int i = 1; i <= t->keys; i++)
+        bind_value(&values, t->read, i);
     st = db_step(l->d, t->read);
     if (st == STATUS_OK)
         st = visit_row(l, t, t->read, visit, ctx);
+    else if (st == STATUS_NOT_FOUND)
+        st = c->made ? STATUS_OK : visit(ctx, key, bytes_of(NULL, 0));
     sqlite3_reset(t->read);
     return st;
 }
 
-static enum status visit_change(struct changelog *l, struct table *t, int op,
-                                sqlite3_changeset_iter *it,
-                                changelog_visit visit, void *ctx)
+/* ---- what has changed ---- */
+
+static void grow_changes(struct changelog *l)
 {
-    int (*column)(sqlite3_changeset_iter *, int, sqlite3_value **) =
-        op == SQLITE_INSERT ? sqlite3changeset_new : sqlite3changeset_old;
+    l->room = l->room > 0 ? l->room * 2 : 512;
+    l->changes = xrealloc(l->changes, l->room * sizeof *l->changes);
+    free(l->slots);
+    l->slots = xcalloc(l->room * 2, sizeof *l->slots);
+    for (size_t i = 0; i < l->changed; i++) {
+        size_t at = l->changes[i].hash & (l->room * 2 - 1);
+
+        while (l->slots[at] != 0)
+            at = (at + 1) & (l->room * 2 - 1);
+        l->slots[at] = (uint32_t)i + 1;
+    }
+}
+
+/* Remembers the row of l->key, once. */
+static void note_key(struct changelog *l, struct table *t, bool made)
+{
+    struct bytes key = buf_bytes(&l->key);
+    uint64_t hash = XXH3_64bits(key.at, key.len);
+    size_t at;
+
+    l->failed |= buf_failed(&l->key) != STATUS_OK;
+    if (l->changed == l->room)
+        grow_changes(l);
+    for (at = hash & (l->room * 2 - 1); l->slots[at] != 0;
+         at = (at + 1) & (l->room * 2 - 1)) {
+        const struct change *c = &l->changes[l->slots[at] - 1];
+
+        if (c->hash == hash &&
+            bytes_equal(bytes_of(l->keys.at + c->at, c->len), key))
+            return;
+    }
+    l->changes[l->changed++] =
+        (struct change){hash, l->keys.len, key.len, t, made};
+    l->slots[at] = (uint32_t)l->changed;
+    buf_add_bytes(&l->keys, key);
+}
+
+static void note_rowid(struct changelog *l, struct table *t, int64_t rowid,
+                       bool made)
+{
+    begin_key(l, t);
+    add_integer(&l->key, rowid);
+    note_key(l, t, made);
+}
+
+static void note_values(struct changelog *l, struct table *t,
+                        int (*column)(sqlite3 *, int, sqlite3_value **),
+                        bool made)
+{
     sqlite3_value *v = NULL;
 
-    if (op == SQLITE_UPDATE)
-        return visit_updated(l, t, it, visit, ctx);
     begin_key(l, t);
-    for (int i = 0; i < t->keys; i++)
-        if (column(it, t->key[i], &v) == SQLITE_OK)
-            add_value(&l->key, v);
-    buf_clear(&l->row);
-    for (int i = 0; op == SQLITE_INSERT && i < t->columns; i++)
-        if (column(it, i, &v) == SQLITE_OK)
-            add_value(&l->row, v);
-    return hand_over(l, op == SQLITE_DELETE, visit, ctx);
-}
-
-static enum status visit_changes(struct changelog *l,
-                                 sqlite3_changeset_iter *it,
-                                 changelog_visit visit, void *ctx)
-{
-    enum status st = STATUS_OK;
-    int rc = SQLITE_ROW;
-
-    while (st == STATUS_OK && (rc = sqlite3changeset_next(it)) == SQLITE_ROW) {
-        const char *name;
-        int columns, op, indirect;
-        struct table *t;
-
-        sqlite3changeset_op(it, &name, &columns, &op, &indirect);
-        t = find_table(l, bytes_of_str(name));
-        if (t != NULL)
-            st = visit_change(l, t, op, it, visit, ctx);
+    for (int i = 0; i < t->keys; i++) {
+        if (column(l->d->h, t->key[i], &v) != SQLITE_OK) {
+            l->failed = true;
+            return;
+        }
+        add_value(&l->key, v);
     }
-    return st == STATUS_OK && rc != SQLITE_DONE ? db_fail(l->d, rc) : st;
+    note_key(l, t, made);
 }
 
-static int is_followed(void *ctx, const char *name)
+/* SQLite's hook, before each row that changes. */
+static void note_change(void *ctx, sqlite3 *h, int op, const char *database,
+                        const char *name, sqlite3_int64 was, sqlite3_int64 is)
 {
-    const struct changelog *l = ctx;
+    struct changelog *l = ctx;
+    struct table *t = find_table(l, bytes_of_str(name));
+    bool made = op == SQLITE_INSERT;
 
-    return !is_made_from_others(l->d, name);
+    (void)h;
+    if (t == NULL || strcmp(database, "main") != 0)
+        return;
+    if (t->by_rowid && op != SQLITE_INSERT)
+        note_rowid(l, t, was, false);
+    if (t->by_rowid && op != SQLITE_DELETE && (made || is != was))
+        note_rowid(l, t, is, made);
+    if (!t->by_rowid && op != SQLITE_INSERT)
+        note_values(l, t, sqlite3_preupdate_old, false);
+    if (!t->by_rowid && op != SQLITE_DELETE)
+        note_values(l, t, sqlite3_preupdate_new, made);
 }
 
-enum status changelog_follow(struct changelog *l)
+void changelog_follow(struct changelog *l)
 {
-    int rc = sqlite3session_create(l->d->h, "main", &l->session);
+    sqlite3_preupdate_hook(l->d->h, note_change, l);
+}
 
-    if (rc == SQLITE_OK) {
-        sqlite3session_table_filter(l->session, is_followed, l);
-        rc = sqlite3session_attach(l->session, NULL);
-    }
-    return rc == SQLITE_OK ? STATUS_OK : db_fail(l->d, rc);
+static void forget_changes(struct changelog *l)
+{
+    l->changed = 0;
+    buf_clear(&l->keys);
+    if (l->slots != NULL)
+        memset(l->slots, 0, l->room * 2 * sizeof *l->slots);
 }
 
 enum status changelog_take(struct changelog *l, changelog_visit visit,
                            void *ctx)
 {
-    sqlite3_changeset_iter *it = NULL;
-    void *changes = NULL;
-    int size = 0;
-    int rc = sqlite3session_patchset(l->session, &size, &changes);
-    enum status st;
+    enum status st = l->failed ? STATUS_IO : buf_failed(&l->keys);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3changeset_start(&it, size, changes);
-    st = rc == SQLITE_OK ? visit_changes(l, it, visit, ctx) : db_fail(l->d, rc);
-    sqlite3changeset_finalize(it);
-    sqlite3_free(changes);
-    sqlite3session_delete(l->session);
-    l->session = NULL;
-    return st == STATUS_OK ? changelog_follow(l) : st;
+    for (size_t i = 0; st == STATUS_OK && i < l->changed; i++)
+        st = visit_change(l, &l->changes[i], visit, ctx);
+    forget_changes(l);
+    return st;
 }
 
 static enum status visit_table(struct changelog *l, const struct table *t,

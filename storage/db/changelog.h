@@ -1,8 +1,7 @@
 /*
  * changelog.h - the rows of a database as keyed records, out and in.
  *
- * SQLite's session extension (https://sqlite.org/sessionintro.html) notes what
- * a transaction changes. Before the commit each changed row is handed out as a
+ * SQLite tells which rows a transaction changes. Before the commit each changed row is handed out as a
  * record: its key is the table and the primary key, its value the whole row, or
  * nothing if the row was deleted. The last record of every key together is the
  * content of the database, so the records may stand in a compacted log, and
@@ -37,7 +36,7 @@ typedef enum status (*changelog_visit)(void *ctx, struct bytes key,
                                        struct bytes row);
 
 /* Begins to note changes. Call it outside of a transaction. */
-MUST_CHECK enum status changelog_follow(struct changelog *l);
+void changelog_follow(struct changelog *l);
 /* Inside a transaction, before its commit: visits each row that was changed
  * since the last call once, and forgets the changes. */
 MUST_CHECK enum status changelog_take(struct changelog *l,
