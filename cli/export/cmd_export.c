@@ -795,7 +795,7 @@ static void put_one_queue(struct served_export *j, uint32_t number)
 {
     struct served_record f;
 
-    if (!served_reader_queue(j->served, number)->there)
+    if (!served_reader_queue(j->served, number).there)
         return;
     f = served_reader_queue_record(j->served, number);
     put_view(j, SERVED_VIEW_QUEUES, &f);

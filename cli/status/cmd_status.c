@@ -75,20 +75,19 @@ static struct crawl_line *crawl_named(struct view *v, struct map *places,
 
 static void add_queue(struct view *v, struct map *places, uint32_t number)
 {
-    const struct served_reader_queue *q =
-        served_reader_queue(v->served, number);
+    const struct served_reader_queue q = served_reader_queue(v->served, number);
     struct bytes crawl, key;
     struct crawl_line *c;
 
-    if (!q->there)
+    if (!q.there)
         return;
     frontier_store_queue_name(v->r->store, number, &crawl, &key);
     c = crawl_named(v, places, crawl);
     c->queues++;
-    c->blocked_queues += served_reader_queue_is_blocked(q, v->facts->now);
-    c->urls.queued += q->urls.queued;
-    c->urls.leased += q->urls.leased;
-    c->urls.completed += q->urls.completed;
+    c->blocked_queues += q.blocked_until_ms > 0;
+    c->urls.queued += q.urls.queued;
+    c->urls.leased += q.urls.leased;
+    c->urls.completed += q.urls.completed;
     v->queues[v->queue_count++] = number;
 }
 
@@ -112,7 +111,7 @@ static void rank_queues(struct view *v)
 
     for (uint32_t i = 0; i < v->queue_count; i++)
         all[i] = (struct ranked){
-            served_reader_queue(v->served, v->queues[i])->urls.queued,
+            served_reader_queue(v->served, v->queues[i]).urls.queued,
             v->queues[i]};
     qsort(all, v->queue_count, sizeof *all, by_queued);
     for (uint32_t i = 0; i < v->queue_count; i++)
@@ -316,8 +315,7 @@ static void text_own_crawls(const struct view *v)
 
 static void text_queue(const struct view *v, uint32_t number, struct buf *line)
 {
-    const struct served_reader_queue *q =
-        served_reader_queue(v->served, number);
+    const struct served_reader_queue q = served_reader_queue(v->served, number);
     struct bytes crawl, key;
 
     frontier_store_queue_name(v->r->store, number, &crawl, &key);
@@ -327,18 +325,18 @@ static void text_queue(const struct view *v, uint32_t number, struct buf *line)
         buf_add_str(line, " of ");
         format_terminal(line, crawl);
     }
-    if (q->delay_ms >= 0) {
+    if (q.delay_ms >= 0) {
         buf_add_str(line, ", delay ");
-        format_duration(line, q->delay_ms);
+        format_duration(line, q.delay_ms);
     }
-    if (served_reader_queue_is_blocked(q, v->facts->now)) {
+    if (q.blocked_until_ms > 0) {
         buf_add_str(line, ", blocked for ");
-        format_duration(line, q->blocked_until_ms - v->facts->now);
+        format_duration(line, q.blocked_until_ms - v->facts->now);
     }
-    if (q->limit > 0)
-        buf_addf(line, ", limit %u", q->limit);
-    printf("%12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", q->urls.queued,
-           q->urls.leased, q->urls.completed, buf_str(line));
+    if (q.limit > 0)
+        buf_addf(line, ", limit %u", q.limit);
+    printf("%12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", q.urls.queued,
+           q.urls.leased, q.urls.completed, buf_str(line));
 }
 
 static void text_queues(const struct view *v)

@@ -105,6 +105,7 @@ struct served {
     int64_t last_at_ms; /* when the last URL was put; never decreases */
     int64_t default_delay_ms;
     uint64_t sweep_from;
+    bool reading;  /* served_read_store: nothing of it is changed */
     bool is_shard; /* of several */
     uint32_t shard;
     bool active;
@@ -207,6 +208,12 @@ void served_lease_end(struct served *t, struct served_lease *h,
 uint64_t served_lease_id(const struct served *t, const struct served_lease *h);
 
 /* ---- others ---- */
+
+/* Reads the rows of a store that others write, whose parts `base` borrows, as
+ * the service would: for served_reader.h. URLs that were removed keep their
+ * place, but are in no chain. */
+MUST_CHECK enum status served_read_store(struct served **out,
+                                         struct seen_store *base, int64_t now);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status served_touch(struct served *t);

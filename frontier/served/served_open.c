@@ -64,22 +64,26 @@ static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
     struct served_queue *q;
     struct served_url *i;
 
-    if (number == 0 || id > SERVED_ID_MOST ||
-        id > frontier_store_last_id(t->base->store))
+    if (number == 0 || number > frontier_store_queue_count(t->base->store) ||
+        id > SERVED_ID_MOST || id > frontier_store_last_id(t->base->store))
         return; /* verify reports it */
     if (at_ms > t->last_at_ms)
         t->last_at_ms = at_ms;
     q = served_queue(t, number);
     if (id <= q->removed_upto) {
         t->removed = true;
-        return;
+        if (!t->reading)
+            return;
     }
     i = served_make_room(t, (uint32_t)id);
     *i = (struct served_url){.due_ms = at_ms,
                              .queue = number,
                              .life = LIFE_QUEUED,
                              .flags = SERVED_LANE};
-    q->gone = false;
+    if (id <= q->removed_upto)
+        return;
+    if (!t->reading) /* else verify asks what the row says */
+        q->gone = false;
     served_append(t, q, (uint32_t)id);
 }
 
@@ -181,7 +185,7 @@ static void take_items(struct served *t)
         for (uint32_t k = 0; k < SERVED_CHUNK; k++) {
             const struct served_url *i = &t->chunks[c]->urls[k];
 
-            if (i->queue != 0)
+            if (served_url_exists(t, (uint64_t)c * SERVED_CHUNK + k))
                 take_item(t, i, c * SERVED_CHUNK + k);
         }
     }
@@ -242,7 +246,8 @@ static enum status read_store(struct served *t)
         return st;
     take_items(t);
     set_turns(t);
-    served_place_all(t);
+    if (!t->reading)
+        served_place_all(t);
     return STATUS_OK;
 }
 
@@ -258,14 +263,11 @@ static enum status read_all(struct served *t)
     return st;
 }
 
-static struct served *alloc(const struct served_options *o, int64_t now)
+static struct served *alloc(int64_t now)
 {
     struct served *t = xcalloc(1, sizeof *t);
 
     t->now = now;
-    t->is_shard = o->follower != NULL;
-    t->shard = o->shard;
-    t->sweep_from = o->sweep_from > 0 ? o->sweep_from : SWEEP_FROM;
     t->default_delay_ms = DEFAULT_DELAY_MS;
     t->crawl_of = map_new();
     t->leases = served_leases_new();
@@ -274,6 +276,22 @@ static struct served *alloc(const struct served_options *o, int64_t now)
     buf_init(&t->metadata, SERVED_BYTES_MOST);
     buf_init(&t->text, SERVED_BYTES_MOST);
     return t;
+}
+
+enum status served_read_store(struct served **out, struct seen_store *base,
+                              int64_t now)
+{
+    struct served *t = alloc(now);
+    enum status st;
+
+    t->reading = true;
+    t->base = base;
+    st = read_store(t);
+    if (st == STATUS_OK)
+        *out = t;
+    else
+        served_close(t);
+    return st;
 }
 
 /* ---- the store, opened or made ---- */
@@ -321,10 +339,13 @@ enum status served_open(struct served **out, const char *dir,
                                           .db_share = DB_SHARE,
                                           .hot_share = HOT_SHARE,
                                           .follower = o->follower};
-    struct served *t = alloc(o, now);
+    struct served *t = alloc(now);
     int64_t mark = 0;
     enum status st;
 
+    t->is_shard = o->follower != NULL;
+    t->shard = o->shard;
+    t->sweep_from = o->sweep_from > 0 ? o->sweep_from : SWEEP_FROM;
     if (o->follower == NULL) /* else it was restored, maybe without the mark */
         remove_unbegun(dir);
     st = seen_store_open(&t->base, dir, &so);
@@ -386,6 +407,7 @@ void served_close(struct served *t)
     free(t->open);
     buf_fini(&t->metadata);
     buf_fini(&t->text);
-    seen_store_close(t->base);
+    if (!t->reading)
+        seen_store_close(t->base);
     free(t);
 }

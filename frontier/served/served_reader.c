@@ -2,193 +2,70 @@
 /*
  * served_reader.c - reads served URLs from a store.
  *
- * It reads in the order of served_open.c, and must get the same result
- * (test_served_model compares them): removals, then every URL, the latest lease
- * of each, then the updates, which may have ended it. It has no heaps or round
- * robins, which only the frontier thread needs.
+ * The rows become URLs and queues in memory as they do for the service
+ * (served_open.c); here they are counted and shown.
  */
 #include "frontier/served/served_reader.h"
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/served/served.h"
+#include "frontier/served/served_impl.h"
 #include "storage/db/url_kind.h"
-#include "storage/rows/served_log.h"
-
-#define DEFAULT_DELAY_MS 1000
-
-struct entry {
-    int64_t due_ms, until_ms;
-    uint64_t lease_seq;  /* of the latest lease; 0: there is none */
-    uint64_t update_seq; /* of the latest update; 0: there is none */
-    uint32_t queue;      /* 0: not a served URL */
-};
 
 struct served_reader {
     struct reader *r;
-    struct served_log *log;
-    struct entry *urls; /* by id */
-    uint64_t last;
-    struct served_reader_queue *queues; /* by number */
+    struct seen_store base; /* its parts are the reader's */
+    struct served *t;
     uint32_t queue_count;
     struct served_reader_facts facts;
 };
 
-/* ---- reading ---- */
-
-static void take_queue(void *ctx, uint32_t number,
-                       const struct served_queue_row *row)
-{
-    struct served_reader *p = ctx;
-    struct served_reader_queue *q;
-
-    if (number == 0 || number > p->queue_count)
-        return; /* served_log_verify reports it */
-    q = &p->queues[number];
-    q->gone = row->gone;
-    q->there = !row->gone;
-    q->removed_upto = row->removed_upto;
-    q->delay_ms = row->delay_ms;
-    q->blocked_until_ms = row->blocked_until_ms;
-    q->limit = row->completed_most;
-    q->served_ms = row->served_ms;
-}
-
-static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
-{
-    struct served_reader *p = ctx;
-    uint32_t queue = frontier_store_origin_queue(p->r->store, origin);
-
-    if (queue == 0 || queue > p->queue_count || id > p->last)
-        return; /* served_reader_verify reports it */
-    p->urls[id] = (struct entry){.due_ms = at_ms, .queue = queue};
-    if (id > p->queues[queue].removed_upto)
-        p->queues[queue].there = true;
-}
-
-static bool is_removed(const struct served_reader *p, uint64_t id)
-{
-    return id <= p->queues[p->urls[id].queue].removed_upto;
-}
-
-/* NULL: not a served URL. */
-static struct entry *entry_of(const struct served_reader *p, uint64_t id)
-{
-    return id <= p->last && p->urls[id].queue != 0 ? &p->urls[id] : NULL;
-}
-
-static void take_lease(void *ctx, const struct served_lease_row *e)
-{
-    struct served_reader *p = ctx;
-    struct entry *u = entry_of(p, e->url);
-    struct served_reader_queue *q;
-
-    if (u == NULL || is_removed(p, e->url))
-        return;
-    q = &p->queues[u->queue];
-    if (e->at_ms > q->served_ms)
-        q->served_ms = e->at_ms;
-    u->lease_seq = e->seq;
-    u->until_ms =
-        clock_earlier(e->until_ms, p->facts.now + (e->until_ms - e->at_ms));
-}
-
-static void take_update(void *ctx, const struct served_update_row *up)
-{
-    struct served_reader *p = ctx;
-    struct entry *u = entry_of(p, up->url);
-
-    if (u == NULL)
-        return;
-    u->update_seq = up->seq;
-    u->due_ms = up->due_ms;
-    if (u->lease_seq < up->since)
-        u->until_ms = 0;
-}
-
-static enum status read_settings(struct served_reader *p)
-{
-    int64_t active = 1;
-    enum status st = frontier_store_meta_time(p->r->store, "item_delay_ms",
-                                              &p->facts.default_delay_ms);
-
-    if (st == STATUS_OK)
-        st = frontier_store_meta_time(p->r->store, "items_active", &active);
-    p->facts.active = active != 0;
-    return st;
-}
-
 /* ---- counting ---- */
-
-static void count_one(struct served_reader_counts *c, enum url_state s)
-{
-    c->queued += s == URL_STATE_QUEUED;
-    c->leased += s == URL_STATE_LEASED;
-    c->completed += s == URL_STATE_COMPLETED;
-    c->removed += s == URL_STATE_REMOVED;
-}
 
 static void count_all(struct served_reader *p)
 {
-    for (uint64_t id = 1; id <= p->last; id++) {
+    struct served_reader_facts *f = &p->facts;
+    uint64_t end = (uint64_t)p->t->chunk_count * SERVED_CHUNK;
+
+    for (uint64_t id = 1; id < end; id++) {
         struct served_reader_url u = served_reader_get(p, id);
 
-        if (u.state == URL_STATE_NONE)
-            continue;
-        count_one(&p->queues[u.queue].urls, u.state);
-        count_one(&p->facts.urls, u.state);
-        p->facts.due += u.state == URL_STATE_QUEUED && u.due_ms <= p->facts.now;
+        f->urls.queued += u.state == URL_STATE_QUEUED;
+        f->urls.leased += u.state == URL_STATE_LEASED;
+        f->urls.completed += u.state == URL_STATE_COMPLETED;
+        f->urls.removed += u.state == URL_STATE_REMOVED;
+        f->due += u.state == URL_STATE_QUEUED && u.due_ms <= f->now;
     }
-    for (uint32_t q = 1; q <= p->queue_count; q++) {
-        p->facts.queues += p->queues[q].there;
-        p->facts.blocked_queues +=
-            p->queues[q].there &&
-            served_reader_queue_is_blocked(&p->queues[q], p->facts.now);
+    for (uint32_t n = 1; n <= p->queue_count; n++) {
+        struct served_reader_queue q = served_reader_queue(p, n);
+
+        f->queues += q.there;
+        f->blocked_queues += q.there && q.blocked_until_ms > f->now;
     }
-}
-
-static enum status read_store(struct served_reader *p)
-{
-    enum status st = served_log_open(&p->log, p->r->db);
-
-    if (st == STATUS_OK)
-        st = read_settings(p);
-    if (st == STATUS_OK)
-        st = served_log_each_queue(p->log, take_queue, p);
-    if (st == STATUS_OK)
-        st = served_log_each_url(p->log, take_url, p);
-    if (st == STATUS_OK)
-        st = served_log_each_lease(p->log, take_lease, p);
-    if (st == STATUS_OK)
-        st = served_log_each_update(p->log, take_update, p);
-    if (st == STATUS_OK)
-        count_all(p);
-    return st;
 }
 
 enum status served_reader_open(struct served_reader **out, struct reader *r,
                                int64_t now)
 {
     struct served_reader *p = xcalloc(1, sizeof *p);
-    enum status st = STATUS_NOMEM;
+    enum status st;
 
     p->r = r;
-    p->facts.now = now;
-    p->facts.default_delay_ms = DEFAULT_DELAY_MS;
-    p->last = frontier_store_last_id(r->store);
+    p->base = (struct seen_store){.db = r->db,
+                                  .store = r->store,
+                                  .exact = r->exact,
+                                  .key = r->key};
     p->queue_count = frontier_store_queue_count(r->store);
-    p->urls = try_calloc(p->last + 1, sizeof *p->urls);
-    p->queues = try_calloc((size_t)p->queue_count + 1, sizeof *p->queues);
-    for (uint32_t q = 0; p->queues != NULL && q <= p->queue_count; q++)
-        p->queues[q].delay_ms = -1;
-    if (p->urls != NULL && p->queues != NULL)
-        st = read_store(p);
+    st = served_read_store(&p->t, &p->base, now);
     if (st != STATUS_OK) {
-        served_reader_close(p);
+        free(p);
         return st;
     }
+    p->facts.now = now;
+    p->facts.default_delay_ms = p->t->default_delay_ms;
+    p->facts.active = p->t->active;
+    count_all(p);
     *out = p;
     return STATUS_OK;
 }
@@ -197,50 +74,82 @@ void served_reader_close(struct served_reader *p)
 {
     if (p == NULL)
         return;
-    served_log_close(p->log);
-    free(p->urls);
-    free(p->queues);
+    served_close(p->t);
     free(p);
 }
 
 /* ---- queries ---- */
 
+/* NULL: not a served URL. */
+static const struct served_url *entry_of(const struct served_reader *p,
+                                         uint64_t id)
+{
+    const struct served_url *u;
+
+    if (id / SERVED_CHUNK >= p->t->chunk_count)
+        return NULL;
+    u = served_url_at(p->t, (uint32_t)id);
+    return u->queue != 0 ? u : NULL;
+}
+
 struct served_reader_url served_reader_get(const struct served_reader *p,
                                            uint64_t id)
 {
-    const struct entry *u = entry_of(p, id);
+    const struct served_url *u = entry_of(p, id);
     struct served_reader_url out = {.state = URL_STATE_NONE};
 
     if (u == NULL)
         return out;
     out.queue = u->queue;
     out.due_ms = u->due_ms;
-    if (is_removed(p, id)) {
+    if (!served_url_exists(p->t, id)) {
         out.state = URL_STATE_REMOVED;
-    } else if (u->until_ms > p->facts.now) {
+    } else if ((u->flags & SERVED_LEASED) != 0) {
         out.state = URL_STATE_LEASED;
-        out.leased_until_ms = u->until_ms;
+        out.leased_until_ms = served_lease_of(p->t, (uint32_t)id)->until.key;
     } else {
-        out.state = u->due_ms == 0 ? URL_STATE_COMPLETED : URL_STATE_QUEUED;
+        out.state =
+            u->life == LIFE_DONE ? URL_STATE_COMPLETED : URL_STATE_QUEUED;
     }
     return out;
+}
+
+struct served_reader_queue served_reader_queue(const struct served_reader *p,
+                                               uint32_t queue)
+{
+    const struct served_queue *q =
+        queue < p->t->queue_room ? p->t->queues[queue] : NULL;
+
+    if (q == NULL)
+        return (struct served_reader_queue){.delay_ms = -1};
+    return (struct served_reader_queue){
+        .there = q->there,
+        .gone = q->gone,
+        .urls = {.queued = q->active - q->leased,
+                 .leased = q->leased,
+                 .completed = q->completed},
+        .delay_ms = q->delay_ms,
+        .blocked_until_ms =
+            q->blocked_until_ms > p->facts.now ? q->blocked_until_ms : 0,
+        .served_ms = q->served_ms,
+        .limit = q->limit,
+    };
 }
 
 struct served_record served_reader_queue_record(const struct served_reader *p,
                                                 uint32_t queue)
 {
-    const struct served_reader_queue *q = &p->queues[queue];
+    const struct served_reader_queue q = served_reader_queue(p, queue);
     struct served_record out = {
-        .queue = {.queued = q->urls.queued,
-                  .leased = q->urls.leased,
-                  .completed = q->urls.completed,
-                  .delay_ms = q->delay_ms >= 0 ? q->delay_ms
-                                               : p->facts.default_delay_ms,
-                  .served_ms = q->served_ms,
-                  .limit = q->limit}};
+        .queue = {.queued = q.urls.queued,
+                  .leased = q.urls.leased,
+                  .completed = q.urls.completed,
+                  .delay_ms =
+                      q.delay_ms >= 0 ? q.delay_ms : p->facts.default_delay_ms,
+                  .blocked_until_ms = q.blocked_until_ms,
+                  .served_ms = q.served_ms,
+                  .limit = q.limit}};
 
-    if (served_reader_queue_is_blocked(q, p->facts.now))
-        out.queue.blocked_until_ms = q->blocked_until_ms;
     frontier_store_queue_name(p->r->store, queue, &out.crawl, &out.key);
     return out;
 }
@@ -265,23 +174,11 @@ struct served_record served_reader_record(const struct served_reader *p,
 enum status served_reader_metadata(const struct served_reader *p, uint64_t id,
                                    struct buf *out)
 {
-    const struct entry *u = entry_of(p, id);
+    const struct served_url *u = entry_of(p, id);
 
-    if (u == NULL || u->update_seq == 0)
+    if (u == NULL || served_url_seq(u) == 0)
         return STATUS_OK;
-    return served_log_metadata(p->log, u->update_seq, out);
-}
-
-const struct served_reader_queue *served_reader_queue(
-    const struct served_reader *p, uint32_t queue)
-{
-    return &p->queues[queue];
-}
-
-bool served_reader_queue_is_blocked(const struct served_reader_queue *q,
-                                    int64_t now)
-{
-    return q->blocked_until_ms > now;
+    return served_log_metadata(p->t->log, served_url_seq(u), out);
 }
 
 const struct served_reader_facts *served_reader_facts(
@@ -373,10 +270,10 @@ enum status served_reader_story(struct served_reader *p, uint64_t id,
                                 void *ctx)
 {
     struct stories s = {.id = id};
-    enum status st = served_log_each_lease(p->log, story_lease, &s);
+    enum status st = served_log_each_lease(p->t->log, story_lease, &s);
 
     if (st == STATUS_OK)
-        st = served_log_each_update(p->log, story_update, &s);
+        st = served_log_each_update(p->t->log, story_update, &s);
     if (s.count > 0)
         qsort(s.rows, s.count, sizeof *s.rows, by_seq);
     for (size_t i = 0; st == STATUS_OK && i < s.count; i++)
@@ -404,12 +301,12 @@ static void bad(struct check *c, uint64_t id, const char *why)
  * again. */
 static void check_via(struct check *c, const struct url_row *row)
 {
+    struct served_reader_url via = served_reader_get(c->p, row->via);
     struct url_row before;
     enum status st;
 
-    if (row->via >= row->id || entry_of(c->p, row->via) == NULL ||
-        c->p->urls[row->via].queue != row->queue ||
-        !is_removed(c->p, row->via)) {
+    if (row->via >= row->id || via.state != URL_STATE_REMOVED ||
+        via.queue != row->queue) {
         bad(c, row->id, "comes after no removed URL of its queue");
         return;
     }
@@ -437,9 +334,11 @@ static void check_row(void *ctx, const struct url_row *row)
 
 static enum status check_queues(const struct served_reader *p)
 {
-    for (uint32_t q = 1; q <= p->queue_count; q++) {
-        if (p->queues[q].gone && p->queues[q].there)
-            return db_damaged("item_queue", q, "was removed and has URLs");
+    for (uint32_t n = 1; n <= p->queue_count; n++) {
+        struct served_reader_queue q = served_reader_queue(p, n);
+
+        if (q.gone && q.there)
+            return db_damaged("item_queue", n, "was removed and has URLs");
     }
     return STATUS_OK;
 }
@@ -447,11 +346,12 @@ static enum status check_queues(const struct served_reader *p)
 enum status served_reader_verify(struct served_reader *p)
 {
     struct check c = {.p = p, .st = STATUS_OK};
+    uint64_t last = frontier_store_last_id(p->r->store);
     enum status st = check_queues(p);
 
     buf_init(&c.text, SERVED_BYTES_MOST);
-    if (st == STATUS_OK && p->last > 0)
-        st = frontier_store_each(p->r->store, 1, p->last, check_row, &c);
+    if (st == STATUS_OK && last > 0)
+        st = frontier_store_each(p->r->store, 1, last, check_row, &c);
     buf_fini(&c.text);
     return st == STATUS_OK ? c.st : st;
 }

@@ -6,7 +6,7 @@
  * is a snapshot of the store, judged at one time of the wall clock; nothing is
  * written, so it works beside the service.
  *
- * Reading takes one pass over the url rows and both logs. Memory: 40 octets a
+ * Reading takes one pass over the url rows and both logs. Memory: 24 octets a
  * URL. One thread.
  */
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_READER_H
@@ -40,13 +40,12 @@ struct served_reader_queue {
     bool gone;  /* it was removed, as its row says */
     struct served_reader_counts urls;
     int64_t delay_ms;         /* its own; -1: the default */
-    int64_t blocked_until_ms; /* 0: it is not blocked */
+    int64_t blocked_until_ms; /* 0: it is not blocked now */
     int64_t served_ms;        /* 0: never */
     uint32_t limit;           /* of completed URLs; 0: none */
-    uint64_t removed_upto;
 };
 
-/* `now`: wall clock, milliseconds. STATUS_NOMEM: too many URLs. */
+/* `now`: wall clock, milliseconds. */
 MUST_CHECK enum status served_reader_open(struct served_reader **out,
                                           struct reader *r, int64_t now);
 void served_reader_close(struct served_reader *p); /* NULL is fine */
@@ -57,16 +56,14 @@ struct served_reader_url served_reader_get(const struct served_reader *p,
 MUST_CHECK enum status served_reader_metadata(const struct served_reader *p,
                                               uint64_t id, struct buf *out);
 /* State of a queue of the store. */
-const struct served_reader_queue *served_reader_queue(
-    const struct served_reader *p, uint32_t queue);
+struct served_reader_queue served_reader_queue(const struct served_reader *p,
+                                               uint32_t queue);
 /* For the columns of served_columns.h; `row` is one of the store's. Without
  * metadata. */
 struct served_record served_reader_record(const struct served_reader *p,
                                           const struct url_row *row);
 struct served_record served_reader_queue_record(const struct served_reader *p,
                                                 uint32_t queue);
-bool served_reader_queue_is_blocked(const struct served_reader_queue *q,
-                                    int64_t now);
 
 /* Totals, and settings for all queues. */
 struct served_reader_facts {

@@ -188,8 +188,8 @@ TEST(the_totals_are_judged_at_one_moment)
     ck_assert(f->active);
     ck_assert_int_eq(served_reader_get(p, 8).state, URL_STATE_NONE);
     ck_assert_int_eq(served_reader_get(p, 0).state, URL_STATE_NONE);
-    ck_assert(!served_reader_queue(p, 3)->there);
-    ck_assert(served_reader_queue(p, 3)->gone);
+    ck_assert(!served_reader_queue(p, 3).there);
+    ck_assert(served_reader_queue(p, 3).gone);
     close_it();
 
     open_at(NOW + 60000); /* the lease has ended, and so has the block */
