@@ -372,7 +372,7 @@ static void print_value(const json_t *v)
 
 void json_print(const json_t *o)
 {
-    json_dumpf(o, stdout, JSON_INDENT(2));
+    json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
 }
 

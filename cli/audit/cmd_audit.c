@@ -16,6 +16,7 @@
 #include "base/file/file.h"
 #include "base/file/line_input.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/filter/filter_commands.h"
@@ -34,85 +35,78 @@ static double audit_bits_per_key(const struct audit_step *s)
     return s->keys > 0 ? (double)s->bits / (double)s->keys : 0.0;
 }
 
-static void print_step(FILE *to, const char *label, const struct audit_step *s)
+static void print_step(const char *label, const struct audit_step *s)
 {
-    fprintf(to,
-            "  %-12s %12" PRIu64 " %9" PRIu64 "  %9.3g  %9.3g .. %-9.3g "
-            "%9.3g %9.3g %7.2f\n",
-            label, s->asked, s->false_positives, s->measured, s->low, s->high,
-            s->promised, s->predicted, audit_bits_per_key(s));
+    printf("  %-12s %12" PRIu64 " %9" PRIu64 "  %9.3g  %9.3g .. %-9.3g "
+           "%9.3g %9.3g %7.2f\n",
+           label, s->asked, s->false_positives, s->measured, s->low, s->high,
+           s->promised, s->predicted, audit_bits_per_key(s));
 }
 
-static void print_series(FILE *to, const struct audit_series *s)
+static void print_series(const struct audit_series *s)
 {
-    fprintf(to, "\n%s\n  %-12s %12s %9s  %9s  %-22s %9s %9s %7s\n", s->name,
-            "URLs up to", "new asked", "false +", "measured", "95 % interval",
-            "promised", "predicted", "bits");
+    printf("\n%s\n  %-12s %12s %9s  %9s  %-22s %9s %9s %7s\n", s->name,
+           "URLs up to", "new asked", "false +", "measured", "95 % interval",
+           "promised", "predicted", "bits");
     for (size_t i = 0; i < s->count; i++) {
         char label[24];
 
         snprintf(label, sizeof label, "%" PRIu64, s->steps[i].upto);
-        print_step(to, label, &s->steps[i]);
+        print_step(label, &s->steps[i]);
     }
-    print_step(to, "all", &s->total);
+    print_step("all", &s->total);
 }
 
 /* Prints all replays side by side, to choose from. */
-static void print_replays(FILE *to, const struct audit *a)
+static void print_replays(const struct audit *a)
 {
-    fprintf(to, "\n%-32s %11s %9s  %9s  %-22s %9s %7s %7s %7s\n", "replayed",
-            "made for", "lost", "measured", "95 % interval", "predicted",
-            "bits", "add ns", "ask ns");
+    printf("\n%-32s %11s %9s  %9s  %-22s %9s %7s %7s %7s\n", "replayed",
+           "made for", "lost", "measured", "95 % interval", "predicted", "bits",
+           "add ns", "ask ns");
     for (size_t i = 0; i < a->what_if_count; i++) {
         const struct audit_series *s = &a->what_if[i];
         const struct audit_step *t = &s->total;
 
-        fprintf(to,
-                "%-32s %11" PRIu64 " %9" PRIu64 "  %9.3g  %9.3g .. %-9.3g "
-                "%9.3g %7.2f %7.1f %7.1f\n",
-                s->name, s->made_for, t->false_positives, t->measured, t->low,
-                t->high, t->predicted, audit_bits_per_key(t), s->add_ns,
-                s->check_ns);
+        printf("%-32s %11" PRIu64 " %9" PRIu64 "  %9.3g  %9.3g .. %-9.3g "
+               "%9.3g %7.2f %7.1f %7.1f\n",
+               s->name, s->made_for, t->false_positives, t->measured, t->low,
+               t->high, t->predicted, audit_bits_per_key(t), s->add_ns,
+               s->check_ns);
     }
 }
 
 /* `what`: the directory or file that was audited. */
-static void audit_print_text(FILE *to, const struct audit *a, const char *what)
+static void audit_print_text(const struct audit *a, const char *what)
 {
     const struct audit_step *t = &a->crawl.total;
 
-    fprintf(to, "audit of %s\n", what);
-    print_series(to, &a->crawl);
+    printf("audit of %s\n", what);
+    print_series(&a->crawl);
     if (a->what_if_count > 0)
-        print_replays(to, a);
-    fprintf(to,
-            "\nA Bloom-only crawler would have lost %" PRIu64 " of %" PRIu64
-            " URLs; the exact set caught them.\n",
-            t->false_positives, t->asked);
+        print_replays(a);
+    printf("\nA Bloom-only crawler would have lost %" PRIu64 " of %" PRIu64
+           " URLs; the exact set caught them.\n",
+           t->false_positives, t->asked);
     if (a->links_recorded)
-        fprintf(to,
-                "%" PRIu64 " of %" PRIu64 " fetched URLs cannot be reached "
-                "without those.\n",
-                a->only_through_lost, a->fetched);
+        printf("%" PRIu64 " of %" PRIu64 " fetched URLs cannot be reached "
+               "without those.\n",
+               a->only_through_lost, a->fetched);
     else if (a->fetched > 0)
-        fprintf(to,
-                "%" PRIu64 " of %" PRIu64 " fetched URLs were first found "
-                "through one of those (a crawl with --record links knows the "
-                "other ways to them).\n",
-                a->found_through_lost, a->fetched);
+        printf("%" PRIu64 " of %" PRIu64 " fetched URLs were first found "
+               "through one of those (a crawl with --record links knows the "
+               "other ways to them).\n",
+               a->found_through_lost, a->fetched);
     if (a->filter_checked)
-        fprintf(to,
-                "False negatives: %" PRIu64 " (each of the %" PRIu64
-                " URLs that the filter file covers was asked).\n",
-                a->false_negatives, a->filter_covers);
+        printf("False negatives: %" PRIu64 " (each of the %" PRIu64
+               " URLs that the filter file covers was asked).\n",
+               a->false_negatives, a->filter_covers);
     else
-        fprintf(to, "False negatives: not checked, there is no filter file.\n");
-    fprintf(to,
-            "URLs missing from the exact set: %" PRIu64 " (it holds %" PRIu64
-            ").\n",
-            a->missing, a->exact_count);
+        printf("False negatives: not checked, there is no filter file.\n");
+    printf("URLs missing from the exact set: %" PRIu64 " (it holds %" PRIu64
+           ").\n",
+           a->missing, a->exact_count);
     if (t->asked > 0 && t->promised > 0 && t->low > t->promised)
-        fprintf(to, "The measured rate is ABOVE the promise.\n");
+        printf("The measured rate is ABOVE the promise.\n");
 }
 
 static json_t *step_json(const struct audit_step *s)
@@ -160,7 +154,7 @@ static json_t *series_json(const struct audit_series *s)
 }
 
 /* docs/formats/audit.md */
-static void audit_print_json(FILE *to, const struct audit *a, const char *what)
+static void audit_print_json(const struct audit *a, const char *what)
 {
     json_t *o = series_json(&a->crawl), *list = json_array();
 
@@ -187,8 +181,7 @@ static void audit_print_json(FILE *to, const struct audit *a, const char *what)
                         a->links_recorded
                             ? json_integer((json_int_t)a->only_through_lost)
                             : json_null());
-    json_dumpf(o, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    fputc('\n', to);
+    json_print(o);
     json_decref(o);
 }
 
@@ -728,9 +721,9 @@ static int write_result(const struct audit_settings *s, const struct audit *a,
     int code = EXIT_DONE;
 
     if (s->json)
-        audit_print_json(stdout, a, what);
+        audit_print_json(a, what);
     else
-        audit_print_text(stdout, a, what);
+        audit_print_text(a, what);
     if (s->html != NULL)
         code = write_page(s->html, a, what, lost);
     if (a->false_negatives > 0 || a->missing > 0)

@@ -825,8 +825,7 @@ static int explain(const char *dir, const char *text, bool json)
     } else if ((st = explain_in_dir(&s, dir)) != STATUS_OK) {
         code = cannot_read("explain", dir, st);
     } else if (json) {
-        json_dumpf(s.out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-        putchar('\n');
+        json_print(s.out);
     } else {
         print_text(s.out);
     }

@@ -31,14 +31,115 @@
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
+#define SERVICE_LINE ((size_t)1 << 20)
+
+/* ---- of every place: a crawl, a service, shards ---- */
+
+static void set_place(json_t *o, struct reader *r, const char *state)
+{
+    struct buf sandbox;
+
+    json_set_str(o, "dir", r->dir);
+    json_set_str(o, "state", state != NULL ? state : crawl_state(r));
+    if (is_service(r))
+        json_set_str(o, "holds", "service");
+    if (r->holder <= 0)
+        return;
+    json_object_set_new(o, "pid", json_integer(r->holder));
+    buf_init(&sandbox, 4096);
+    if (control_note_sandbox(r->dir, &sandbox) && sandbox.len > 0)
+        json_set_str(o, "sandbox", buf_str(&sandbox));
+    buf_fini(&sandbox);
+}
+
+static void set_checkpoint(json_t *o, const struct reader *r)
+{
+    if (r->manifest_status != STATUS_OK)
+        return;
+    json_set_time(o, "checkpoint_at", r->manifest.written_at_ms);
+    json_set_uint(o, "generation", r->manifest.generation);
+}
+
+static const char *text_at(const json_t *o, const char *name)
+{
+    return json_string_value(json_object_get(o, name));
+}
+
+static void print_place(const json_t *o)
+{
+    const json_t *pid = json_object_get(o, "pid");
+
+    printf("%s: %s%s", text_at(o, "dir"),
+           text_at(o, "holds") != NULL ? "a service's frontier, " : "",
+           text_at(o, "state"));
+    if (pid != NULL)
+        printf(" (process %lld)", (long long)json_integer_value(pid));
+    putchar('\n');
+    if (text_at(o, "sandbox") != NULL)
+        printf("  sandbox: %s\n", text_at(o, "sandbox"));
+}
+
+static void text_row(const char *label, const json_t *value)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    format_count(&b, (uint64_t)json_integer_value(value));
+    printf("  %-22s %14s\n", label, buf_str(&b));
+    buf_fini(&b);
+}
+
+/* A column of a list of objects: its field, what stands above it, its width
+ * (negative: to the left; 0: the last, as wide as it is). */
+struct text_column {
+    const char *name, *heading;
+    int width;
+};
+
+static void print_cell(const struct text_column *c, bool first,
+                       const char *text)
+{
+    const char *gap = first ? "" : c->width > 0 ? " " : "  ";
+
+    if (c->width == 0)
+        printf("%s%s\n", gap, text);
+    else
+        printf("%s%*s", gap, c->width, text);
+}
+
+static void print_table(const json_t *list, const struct text_column *columns,
+                        size_t n)
+{
+    struct buf cell;
+    const json_t *row;
+    size_t i;
+
+    for (size_t k = 0; k < n; k++)
+        print_cell(&columns[k], k == 0, columns[k].heading);
+    buf_init(&cell, SERVICE_LINE);
+    json_array_foreach(list, i, row)
+    {
+        for (size_t k = 0; k < n; k++) {
+            const json_t *v = json_object_get(row, columns[k].name);
+
+            buf_clear(&cell);
+            if (json_is_integer(v))
+                buf_addf(&cell, "%lld", (long long)json_integer_value(v));
+            else
+                format_terminal(&cell, bytes_of(json_string_value(v),
+                                                json_string_length(v)));
+            print_cell(&columns[k], k == 0, buf_str(&cell));
+        }
+    }
+    buf_fini(&cell);
+}
+
 /*
  * `urlweir status` of a directory of `urlweir serve`.
  *
  * Uses the words of the HTTP API: queued, leased, completed. Counts everything
  * from the rows (served_reader.h), since the service keeps no counter on disk.
  */
-
-#define SERVICE_LINE ((size_t)1 << 20)
 
 struct crawl_line {
     struct bytes name;
@@ -54,7 +155,6 @@ struct view {
     size_t crawl_count;
     uint32_t *queues; /* existing ones, most queued first */
     uint32_t queue_count;
-    struct buf sandbox; /* of the process that runs the service, if any */
 };
 
 /* ---- gathering ---- */
@@ -139,29 +239,20 @@ static int is_visible(const struct dirent *e)
     return e->d_name[0] != '.';
 }
 
-/* Returns the number of names, in order; the caller frees each and the list. */
-static size_t own_crawls(const struct view *v, struct dirent ***names)
-{
-    char *path = reader_path(v->r, "crawls");
-    int n = scandir(path, names, is_visible, alphasort);
-
-    free(path);
-    if (n < 0)
-        *names = NULL;
-    return n > 0 ? (size_t)n : 0;
-}
-
 static json_t *own_crawls_json(const struct view *v)
 {
-    struct dirent **names;
-    size_t n = own_crawls(v, &names);
+    char *path = reader_path(v->r, "crawls");
     json_t *list = json_array();
+    struct dirent **names;
+    int n = scandir(path, &names, is_visible, alphasort);
 
-    for (size_t i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         json_array_append_new(list, json_string(names[i]->d_name));
         free(names[i]);
     }
-    free(names);
+    if (n >= 0)
+        free(names);
+    free(path);
     return list;
 }
 
@@ -197,26 +288,26 @@ static void set_value(void *o, const char *name,
     json_set_value(o, name, value);
 }
 
-static json_t *queue_json(const struct view *v, uint32_t number)
+static json_t *queues_json(const struct view *v)
 {
-    struct served_record f = served_reader_queue_record(v->served, number);
-    json_t *o = json_object();
+    json_t *list = json_array();
 
-    column_view_each(&served_views[SERVED_VIEW_QUEUES], &f, set_value, o);
-    return o;
+    for (uint32_t i = 0; i < v->queue_count; i++) {
+        struct served_record f =
+            served_reader_queue_record(v->served, v->queues[i]);
+        json_t *o = json_object();
+
+        column_view_each(&served_views[SERVED_VIEW_QUEUES], &f, set_value, o);
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
-static json_t *view_json(const struct view *v, bool queues)
+static json_t *service_json(const struct view *v, bool queues)
 {
-    json_t *o = json_object(), *list = json_array();
+    json_t *o = json_object();
 
-    json_set_str(o, "dir", v->r->dir);
-    json_set_str(o, "state", crawl_state(v->r));
-    json_set_str(o, "holds", "service");
-    if (v->r->holder > 0)
-        json_object_set_new(o, "pid", json_integer(v->r->holder));
-    if (v->sandbox.len > 0)
-        json_set_str(o, "sandbox", buf_str(&v->sandbox));
+    set_place(o, v->r, NULL);
     json_set_uint(o, "urls", frontier_store_last_id(v->r->store));
     set_counts(o, &v->facts->urls);
     json_set_uint(o, "due", v->facts->due);
@@ -227,92 +318,70 @@ static json_t *view_json(const struct view *v, bool queues)
     json_object_set_new(o, "active", json_boolean(v->facts->active));
     json_object_set_new(o, "crawls", crawls_json(v));
     json_object_set_new(o, "own_crawls", own_crawls_json(v));
-    if (v->r->manifest_status == STATUS_OK) {
-        json_set_time(o, "checkpoint_at", v->r->manifest.written_at_ms);
-        json_set_uint(o, "generation", v->r->manifest.generation);
-    }
-    for (uint32_t i = 0; queues && i < v->queue_count; i++)
-        json_array_append_new(list, queue_json(v, v->queues[i]));
+    set_checkpoint(o, v->r);
     if (queues)
-        json_object_set(o, "queues", list);
-    json_decref(list);
+        json_object_set_new(o, "queues", queues_json(v));
     return o;
 }
 
 /* ---- text ---- */
 
-static void service_text_row(const char *label, uint64_t n)
+static void service_print_totals(const json_t *o)
 {
-    struct buf b;
-
-    buf_init(&b, 64);
-    format_count(&b, n);
-    printf("  %-22s %14s\n", label, buf_str(&b));
-    buf_fini(&b);
-}
-
-static void text_totals(const struct view *v)
-{
-    const struct served_reader_facts *f = v->facts;
+    static const char *const rows[][2] = {{"queued", "queued"},
+                                          {"due", "of them due"},
+                                          {"leased", "leased"},
+                                          {"completed", "completed"},
+                                          {"removed", "removed"},
+                                          {"queue_count", "queues"},
+                                          {"blocked_queues",
+                                           "of them blocked"}};
     struct buf delay;
 
-    printf("%s: a service's frontier, %s", v->r->dir, crawl_state(v->r));
-    if (v->r->holder > 0)
-        printf(" (process %ld)", v->r->holder);
-    putchar('\n');
-    if (v->sandbox.len > 0)
-        printf("  sandbox: %s\n", buf_str(&v->sandbox));
-    service_text_row("queued", f->urls.queued);
-    service_text_row("of them due", f->due);
-    service_text_row("leased", f->urls.leased);
-    service_text_row("completed", f->urls.completed);
-    service_text_row("removed", f->urls.removed);
-    service_text_row("queues", f->queues);
-    service_text_row("of them blocked", f->blocked_queues);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        text_row(rows[i][1], json_object_get(o, rows[i][0]));
     buf_init(&delay, 64);
-    format_duration(&delay, f->default_delay_ms);
+    format_duration(&delay,
+                    (int64_t)(json_number_value(
+                                  json_object_get(o, "default_delay_seconds")) *
+                                  1000 +
+                              0.5));
     printf("  %-22s %14s\n", "default delay", buf_str(&delay));
     buf_fini(&delay);
-    if (!f->active)
+    if (!json_is_true(json_object_get(o, "active")))
         printf("  no URL is handed out: the service was set inactive\n");
 }
 
-static void text_crawls(const struct view *v)
+static void service_print_crawls(const json_t *crawls)
 {
-    struct buf name;
+    static const struct text_column columns[] = {{"queued", "queued", 12},
+                                                 {"leased", "leased", 12},
+                                                 {"completed", "completed", 12},
+                                                 {"queue_count", "queues", 12},
+                                                 {"crawl", "crawl", 0}};
 
-    if (v->crawl_count == 0)
+    if (json_array_size(crawls) == 0)
         return;
-    buf_init(&name, SERVICE_LINE);
-    printf("\n%12s %12s %12s %12s  crawl\n", "queued", "leased", "completed",
-           "queues");
-    for (size_t i = 0; i < v->crawl_count; i++) {
-        const struct crawl_line *c = &v->crawls[i];
-
-        buf_clear(&name);
-        format_terminal(&name, c->name);
-        printf("%12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n",
-               c->urls.queued, c->urls.leased, c->urls.completed, c->queues,
-               buf_str(&name));
-    }
-    buf_fini(&name);
+    putchar('\n');
+    print_table(crawls, columns, sizeof columns / sizeof *columns);
 }
 
-static void text_own_crawls(const struct view *v)
+static void service_print_own(const json_t *o)
 {
-    json_t *list = own_crawls_json(v), *name;
+    const json_t *list = json_object_get(o, "own_crawls"), *name;
     size_t i;
 
     if (json_array_size(list) > 0)
-        printf("\n"
-               "its own crawls:\n");
+        printf("\nits own crawls:\n");
     /* cppcheck-suppress unknownMacro */
     json_array_foreach(list, i, name)
-        printf("  urlweir status %s/crawls/%s\n", v->r->dir,
+        printf("  urlweir status %s/crawls/%s\n",
+               json_string_value(json_object_get(o, "dir")),
                json_string_value(name));
-    json_decref(list);
 }
 
+/* The delay of a queue is shown if it has one of its own, which a record does
+ * not tell. */
 static void text_queue(const struct view *v, uint32_t number, struct buf *line)
 {
     const struct served_reader_queue q = served_reader_queue(v->served, number);
@@ -350,10 +419,6 @@ static void text_queues(const struct view *v)
     buf_fini(&line);
 }
 
-/* ---- */
-
-/* Prints the status as docs/formats/status.md describes, with `queues` that of
- * each queue, too. Returns an enum exit_code. */
 static int service_status(struct reader *r, bool json, bool queues)
 {
     struct view v = {.r = r};
@@ -363,22 +428,18 @@ static int service_status(struct reader *r, bool json, bool queues)
     if (st != STATUS_OK)
         return cannot_read("status", r->dir, st);
     gather(&v);
-    buf_init(&v.sandbox, 4096);
-    if (r->holder > 0)
-        (void)control_note_sandbox(r->dir, &v.sandbox);
+    o = service_json(&v, queues);
     if (json) {
-        o = view_json(&v, queues);
-        json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-        putchar('\n');
-        json_decref(o);
+        json_print(o);
     } else {
-        text_totals(&v);
-        text_crawls(&v);
+        print_place(o);
+        service_print_totals(o);
+        service_print_crawls(json_object_get(o, "crawls"));
         if (queues)
             text_queues(&v);
-        text_own_crawls(&v);
+        service_print_own(o);
     }
-    buf_fini(&v.sandbox);
+    json_decref(o);
     free(v.crawls);
     free(v.queues);
     served_reader_close(v.served);
@@ -393,44 +454,30 @@ static int service_status(struct reader *r, bool json, bool queues)
  * worker is asked and none has to run.
  */
 
-static void shards_print_text(const struct cluster_stats *s, const char *url)
+static void shards_print_text(const json_t *o)
 {
-    struct buf b;
+    static const struct text_column columns[] = {
+        {"shard", "  shard   ", -10}, {"pages", "pages", 12},
+        {"urls", "URLs", 12},         {"queued", "queued", 12},
+        {"sent", "sent", 12},         {"received", "received", 12},
+        {"state", "state", -9},       {"worker", "worker", 0}};
 
-    buf_init(&b, 4096);
-    printf("%s: %s\n", url, s->state);
-    for (size_t i = 0; i < SHARD_FIGURES; i++) {
-        buf_clear(&b);
-        format_count(&b, shard_figure_value(&shard_figures[i], &s->all));
-        printf("  %-22s %14s\n", shard_figures[i].title, buf_str(&b));
-    }
-    printf("  %-8s %12s %12s %12s %12s %12s  %-9s  %s\n", "shard", "pages",
-           "URLs", "queued", "sent", "received", "state", "worker");
-    for (uint32_t n = 0; n < s->count; n++) {
-        const struct shard_report *r = &s->shards[n];
-
-        buf_clear(&b);
-        format_terminal(&b, bytes_of_str(r->worker));
-        printf("  %-8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-               " %12" PRIu64 " %12" PRIu64 "  %-9s  %s\n",
-               n, r->pages, r->urls, r->queued, r->sent, r->received,
-               shard_state(r), buf_str(&b));
-    }
-    buf_fini(&b);
+    printf("%s: %s\n", text_at(o, "cluster"), text_at(o, "state"));
+    for (size_t i = 0; i < SHARD_FIGURES; i++)
+        text_row(shard_figures[i].title,
+                 json_object_get(o, shard_figures[i].name));
+    print_table(json_object_get(o, "shards"), columns,
+                sizeof columns / sizeof *columns);
 }
 
 static void shards_print(struct cluster_control *c, const char *url, bool json)
 {
     struct cluster_stats s;
-    json_t *o = NULL;
+    json_t *o;
 
     cluster_stats_take(&s, c);
-    if (json)
-        o = cluster_stats_json(&s, url);
-    if (json)
-        json_print(o);
-    else
-        shards_print_text(&s, url);
+    o = cluster_stats_json(&s, url);
+    (json ? json_print : shards_print_text)(o);
     json_decref(o);
     cluster_stats_fini(&s);
 }
@@ -599,8 +646,6 @@ static void unresponsive_print(const json_t *list)
 }
 
 /* ---- the settings of the crawl ---- */
-
-/* ---- gathering ---- */
 
 /* Returns those settings that differ from `s` and were in force when the store
  * was written last. */
@@ -899,16 +944,6 @@ static void add_reason(void *ctx, const char *name, uint64_t value)
         json_object_set_new(ctx, name, json_integer((json_int_t)value));
 }
 
-static void set_sandbox(json_t *o, const char *dir)
-{
-    struct buf text;
-
-    buf_init(&text, 4096);
-    if (control_note_sandbox(dir, &text))
-        json_object_set_new(o, "sandbox", json_string(buf_str(&text)));
-    buf_fini(&text);
-}
-
 /* Sets the pace that the process reports; leaves out values of another type. */
 static void set_pace(json_t *o, const json_t *live)
 {
@@ -984,17 +1019,10 @@ static json_t *status_json(struct reader *r)
 {
     json_t *o = json_object(), *reasons = json_object(), *silent = NULL;
     struct crawl_stats crawl = {.active = 0};
-    char at[CLOCK_ISO_SIZE];
     json_t *live = r->holder > 0 ? live_state(r->dir) : NULL;
     const char *state = json_string_value(json_object_get(live, "state"));
 
-    json_object_set_new(o, "dir", json_string(r->dir));
-    json_object_set_new(o, "state",
-                        json_string(state != NULL ? state : crawl_state(r)));
-    if (r->holder > 0)
-        json_object_set_new(o, "pid", json_integer(r->holder));
-    if (r->holder > 0)
-        set_sandbox(o, r->dir);
+    set_place(o, r, state);
     set_pace(o, live);
     status_set_memory(o, r, live);
     json_decref(live);
@@ -1011,23 +1039,8 @@ static json_t *status_json(struct reader *r)
     json_decref(silent);
     json_object_set_new(o, "reasons", reasons);
     status_set_settings(o, r);
-    if (r->manifest_status == STATUS_OK) {
-        clock_iso(at, r->manifest.written_at_ms);
-        json_object_set_new(o, "checkpoint_at", json_string(at));
-        json_object_set_new(o, "generation",
-                            json_integer((json_int_t)r->manifest.generation));
-    }
+    set_checkpoint(o, r);
     return o;
-}
-
-static void text_row(const char *label, const json_t *value)
-{
-    struct buf b;
-
-    buf_init(&b, 64);
-    format_count(&b, (uint64_t)json_integer_value(value));
-    printf("  %-22s %14s\n", label, buf_str(&b));
-    buf_fini(&b);
 }
 
 static void counter_rows(const json_t *o)
@@ -1046,15 +1059,7 @@ static void status_text_out(const json_t *o)
     const char *reason;
     json_t *value;
 
-    printf("%s: %s", json_string_value(json_object_get(o, "dir")),
-           json_string_value(json_object_get(o, "state")));
-    if (json_object_get(o, "pid") != NULL)
-        printf(" (process %lld)",
-               (long long)json_integer_value(json_object_get(o, "pid")));
-    putchar('\n');
-    if (json_object_get(o, "sandbox") != NULL)
-        printf("  sandbox: %s\n",
-               json_string_value(json_object_get(o, "sandbox")));
+    print_place(o);
     print_pace(o);
     counter_rows(o);
     unresponsive_print(json_object_get(o, "unresponsive"));
