@@ -7,9 +7,9 @@
 #   KEEP   not empty: the system that builds stays, and the next run uses it
 # The release that this system is builds here; another one in a system of its
 # own, below DIR. CC and DEB_BUILD_OPTIONS hold for the build here.
-# Promise (Installing and checks): the Debian packages, on Debian 12 and 13:
-#   lintian says nothing; in a minimal system they install, run the README's
-#   first crawl, upgrade with settings kept, and a purge leaves nothing.
+# Promise (Installing and checks): the Debian packages, on Debian 12 and 13,
+#   pass lintian; in a minimal system they install, run the README's first
+#   crawl and upgrade with settings kept, and a purge leaves nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$1

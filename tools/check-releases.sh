@@ -11,7 +11,7 @@
 # fresh one lacks.
 # Promise (Installing and checks): README's two commands end with 0 in a fresh
 #   minimal Debian 12; a fresh 13 compiles everything without a warning and
-#   passes the unit tests. With LONG=1 all of both in each, with clang too, and
+#   passes the unit tests. With LONG=1 both do both, with clang too, and run
 #   all tests once more without a network. See also `.ci/run`.
 set -euo pipefail
 cd "$(dirname "$0")/.."

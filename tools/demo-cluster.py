@@ -13,9 +13,9 @@ for them, else one, and then no broker is killed. All is on loopback, and ends
 with this program.
 """
 
-# Promise (Cluster): on real pages, a worker killed and its disk lost, a
-#   broker killed: nothing is lost, and no more is fetched again than was under
-#   way.
+# Promise (Cluster): on real pages, with a worker killed and its disk lost, and
+#   a broker killed, nothing is lost, and no more pages are fetched again than
+#   were in flight.
 import contextlib
 import glob
 import os

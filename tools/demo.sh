@@ -5,8 +5,8 @@
 #                  unpacked under build/demo, not installed
 #   SEEDS          crawl these URLs of the real web instead, politely
 #   DEMO_DIR       where the crawl goes; a new temporary directory by default
-# Promise (Installing and checks): one command from a minimal Debian 12 or 13
-#   to a crawl of real pages, killed, resumed, audited, verified.
+# Promise (Installing and checks): one command leads from a minimal Debian 12
+#   or 13 to a crawl of real pages, killed, resumed, audited and verified.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$1

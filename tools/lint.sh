@@ -2,8 +2,9 @@
 # Layout, compilers' and analysers' warnings. Layers and headers are those of
 # `make check-tree`.
 # usage: CPPFLAGS=... tools/lint.sh SOURCE...   (called by `make lint`)
-# Promise (Installing and checks): layout, compilers' and analysers' warnings;
-#   sanitizers. See also `make asan`, `make ubsan`, `make tsan`.
+# Promise (Installing and checks): layout is that of make format, and
+#   compilers, analysers and sanitizers find nothing. See also `make asan`,
+#   `make ubsan`, `make tsan`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)

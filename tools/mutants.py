@@ -15,10 +15,9 @@ Prints what nobody saw, and counts those apart that REVIEWED says leave the same
 program. The same seed on the same source draws the same changes. docs/mutants.md
 says how to read the result.
 """
-# Promise (Installing and checks): the suites fail where the code of the core
-#   folders is wrong: in a fresh sample over all of them, nine of ten random
-#   changes of one token or more (54 of 56 that made another program, 96 %; 54
-#   of all 60).
+# Promise (Installing and checks): the suites fail when the code of the core
+#   folders is wrong: in a fresh sample, nine of ten random changes of one
+#   token or more (54 of 56 that made another program, 96 %; 54 of all 60).
 import argparse
 import hashlib
 import json

@@ -1,7 +1,7 @@
 #!/bin/sh
-# --assets: what a page is shown with comes from wherever it is, over style
-# sheets and redirects, and no farther; --assets same-scope stays in scope; a
-# resume lets in what was dropped; bodies of archives are whole.
+# --assets fetches a page's requisites from any host, through style sheets and
+# redirects, and no farther; --assets same-scope stays in scope. A resume lets
+# in what was dropped; bodies in archives are whole.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # --block-filter keeps URLs out before they are admitted; --block-exact lets a
 # filter's false positives in. The crawl reports, counts and explains both.
-# Promise (Seen check and store): a blocklist keeps URLs out before admission;
-#   its second check lets false positives in; told, counted, explained. See also
-#   `blocklist`.
+# Promise (Seen check and store): a blocklist keeps URLs out before admission,
+#   and its exact list lets false positives in; both are logged, counted and
+#   explained. See also `blocklist`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

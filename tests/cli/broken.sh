@@ -1,7 +1,7 @@
 #!/bin/sh
 # export --what broken: each link that leads nowhere, with the page that has it.
 # Promise (Links): broken links are listed with the pages that have them and
-#   their texts, also behind redirects.
+#   their texts, also if they lead there by redirects.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# What is over a budget of its host or registrable domain waits: the crawl goes
-# on without it, ends with 3, says what waits and for which budget, and fetches it
-# once the budget is larger.
-# Promise (Commands and options): what is over a budget of its host or
-#   registrable domain waits and is not dropped, no budget is passed by what is
-#   in flight or left over, over kills; a raised one goes on; status, summary
-#   and explain say so; with --budget inlinks it grows with the domains that
-#   link there. See also `budget`, `frontier_budget`, `make sim`.
+# URLs over the budget of their host or registrable domain wait: the crawl goes
+# on without them, ends with 3, says how many wait and for which budget, and
+# fetches them once the budget is larger.
+# Promise (Commands and options): a URL over the budget of its host or
+#   registrable domain waits and is not dropped, and goes on when the budget is
+#   raised; pages in flight and kills never pass a budget; status, summary and
+#   explain show it; with --budget inlinks it grows with the domains that link
+#   there. See also `budget`, `frontier_budget`, `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,9 +1,10 @@
 #!/bin/sh
-# crawl --check-external: targets of links out of scope are asked for by HEAD, as
-# --check does, in the crawl that finds them: each once, politely, as robots.txt
-# allows, one hop, at any depth. export --what broken has those that are not
-# there. It comes and goes with a resume, keeps archives free of
-# what has no body, and what was checked is fetched once it is in scope.
+# crawl --check-external: targets of links out of scope are requested by HEAD,
+# like --check does, in the crawl that finds them: each once, politely, as
+# robots.txt allows, one hop, at any depth. export --what broken has those that
+# are missing. A resume can switch it on and off; archives get no responses
+# without a body, and a URL that was only checked is fetched once it is in
+# scope.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

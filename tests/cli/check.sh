@@ -1,8 +1,8 @@
 #!/bin/sh
-# crawl --check: each URL is asked for by HEAD, and once more by GET if that
-# fails, politely and as robots.txt allows; nothing is read and no link followed
-# but redirects. export --what broken --checked joins what it found to the links
-# of another crawl. A kill loses nothing and asks for nothing done again.
+# crawl --check: each URL is requested by HEAD, and once more by GET if that
+# fails, politely and as robots.txt allows; no body is read, and only redirects
+# are followed. export --what broken --checked joins the results to the links of
+# another crawl. A kill loses nothing, and no finished URL is requested again.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# --concurrency auto, the default, has a transfer for each host that is due: a
-# server that responds to none before it holds a request of every host is not
-# waited for in vain. Memory and descriptors bound it, `status` shows by how
-# much, and -c N is obeyed as it stands. Of descriptors the hard limit counts.
+# --concurrency auto, the default, has a transfer for each host that is due, so
+# a server that responds only when it holds a request of every host gets them
+# all. Memory and descriptors (by the hard limit) bound it, `status` shows how
+# many it is, and -c N is obeyed.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -4,7 +4,7 @@
 # crawl, counter by counter, and the documents with the program's table. The sums that
 # counters.md names hold.
 # Promise (The service): the counters add up as counters.md says, also while a
-#   crawl runs, and agree with exports and audit, through kills and resumes. See
+#   crawl runs, and agree with exports and audit, after kills and resumes. See
 #   also `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"

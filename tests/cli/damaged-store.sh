@@ -5,9 +5,9 @@
 # can accept a store that is behind its manifest or has none; the crawl fetches
 # again what is missing. A lost tail of its log is such a case, or costs some
 # pages asked twice.
-# Promise (Commands and options): a crawl whose exact set is gone or overwritten,
-#   even by one octet, has lost nothing: verify sees it, and with --repair
-#   makes it anew.
+# Promise (Commands and options): a crawl whose exact set is gone or
+#   overwritten, even by one octet, has lost nothing: verify finds the damage,
+#   and --repair makes the set anew.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

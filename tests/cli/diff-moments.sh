@@ -1,6 +1,6 @@
 #!/bin/sh
 # A crawl whose pages were fetched more than once can be compared with itself at
-# two moments, and export --what fetches and explain have every fetch.
+# two moments; export --what fetches and explain show every fetch.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,15 +1,14 @@
 #!/bin/sh
-# diff says of two crawls of a site exactly what differs between its versions,
-# told by bodies or by texts, in little memory, in each format; also of a crawl
-# that asked only whether pages have changed, and of two moments of one crawl;
-# what an unfinished crawl lacks is no difference; the page of --html escapes what
-# is hostile.
-# Promise (Archives): urlweir diff says of two crawls what differs between the
-#   versions of a site, no more and no less; what an unfinished crawl lacks is
-#   no difference; the same of two moments of one crawl; a URL that was asked
-#   again is what it became; any size in bounded memory; hostile titles are
-#   escaped. See also `tests/cli/diff-moments.sh`, `diff_row`, `diff_join`,
-#   `make bench-diff`.
+# diff finds exactly the differences between two versions of a site, by bodies
+# or by texts, in little memory, in each format; also in a crawl that asked only
+# whether pages have changed, and between two moments of one crawl. Pages that
+# an unfinished crawl lacks are no difference; the page of --html escapes
+# hostile text.
+# Promise (Archives): urlweir diff finds exactly the differences between two
+#   versions of a site, or two moments of one crawl, in bounded memory; pages
+#   that an unfinished crawl lacks are no difference; a URL that was fetched
+#   again counts as it is now; hostile titles are escaped. See also
+#   `tests/cli/diff-moments.sh`, `diff_row`, `diff_join`, `make bench-diff`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # --drop-params: URLs that differ only in dropped parameters are one URL, in
 # links, seeds and sitemaps and for explain.
-# Promise (Commands and options): dropping and sorting parameters of queries.
-#   See also `url_form`.
+# Promise (Commands and options): parameters of queries are dropped and sorted
+#   by the rules of the crawl. See also `url_form`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# A crawl asks for every URL of a web once, and for none that it may not:
-# spelling variants, redirects, robots.txt, errors, broken answers, coded
-# bodies, types, bombs. LONG: a web of 200,000 pages on 1,000 hosts.
+# A crawl requests every URL of a web once, and none that it may not: spelling
+# variants, redirects, robots.txt, errors, broken responses, coded bodies,
+# types, bombs. LONG: a web of 200,000 pages on 1,000 hosts.
 # Promise 2: No URL is fetched twice, except what was in flight at a crash.
 #   See also `make sim`, `tests/cli/traps.sh`.
-# Promise (Audit, progress and figures): exact on a web that knows the truth:
-#   0 missed, 0 twice, 0 disallowed.
+# Promise (Audit, progress and figures): a crawl of a web that knows the truth
+#   is exact: no page is missed, none fetched twice, none fetched against
+#   robots.txt.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

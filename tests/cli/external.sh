@@ -4,13 +4,13 @@
 # than its delay, whoever asks; also across kills of the service, and when one
 # of those programs dies with URLs leased to it.
 # SEED=N repeats the moments of a run.
-# Promise (The service): other programs fetch for a crawl that runs here,
-#   beside its own fetchers: each page once by somebody, no host twice at once
-#   or sooner than its delay, no leased URL is handed out again before its lease
-#   ends, also over kills. See also `external`, `make sim`.
-# Promise (The service): calls find their crawl by name or lease; a batch for
-#   several is split and acknowledged in its order; any crawl: an equal share of
-#   each. See also `router`.
+# Promise (The service): other programs fetch for a running crawl beside its
+#   own fetchers: each page is fetched once by somebody, no host twice at once
+#   or sooner than its delay, and no leased URL is handed out again before its
+#   lease ends, also after kills. See also `external`, `make sim`.
+# Promise (The service): a call finds its crawl by name or lease; a batch for
+#   several crawls is split and acknowledged in its order; a call for any crawl
+#   gets an equal share of each. See also `router`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

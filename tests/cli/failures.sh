@@ -2,10 +2,9 @@
 # The crawl reports correctly what became of a URL: network errors, also those
 # met at robots.txt; where a redirect leads, followed or not; pages that say
 # noindex; bodies in an unknown coding; a sitemap that was only a guess.
-# Promise (Fetching): where a redirect leads is told, followed or not; so are
-#   the network's reasons when they were met at robots.txt, pages that say
-#   noindex, and content codings that nobody knows, whose bodies are read as
-#   they came.
+# Promise (Fetching): the outcome says where a redirect leads, followed or not,
+#   which network errors were met at robots.txt, which pages say noindex, and
+#   which content codings are unknown; bodies in these are read as they came.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

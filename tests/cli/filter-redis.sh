@@ -2,16 +2,16 @@
 # `urlweir filter` with a Redis URL: a filter that processes share. No key is
 # called new twice, whatever happens to the server; bitmaps of other programs
 # can be read.
-# Promise (Seen check and store): a bitmap of another program with the wrong
-#   number of bits is refused.
+# Promise (Seen check and store): a bitmap of another program is refused if its
+#   number of bits is wrong.
 # Promise (Seen check and store): in a Redis Cluster a filter with a tag is
 #   found through any node.
-# Promise (Seen check and store): over TLS the certificate of the Redis server
-#   is checked, the root and the name.
+# Promise (Seen check and store): over TLS the root and the name in the
+#   certificate of the Redis server are checked.
 # Promise (Seen check and store): a filter with a time to live in Redis keeps
-#   each key for that time, also while several clients meet a new generation;
-#   adding begins a filter anew whose time is over, but not one that is gone.
-#   See also `redis_age`.
+#   each key for that time, also while several clients start a new generation;
+#   adding begins an expired filter anew, but not one that was deleted. See
+#   also `redis_age`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

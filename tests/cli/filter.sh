@@ -2,7 +2,7 @@
 # `urlweir filter` never calls a key of its file new, whatever the kind, and
 # refuses what does not fit together.
 # Promise (Seen check and store): one file holds a filter for each name; a key
-#   of one is no key of another, over kills too.
+#   of one name is unknown under another, also after kills.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,8 +2,9 @@
 # The same crawl is exact with every kind of filter: every page once, also if a
 # filter of fixed size gets far more URLs than it was made for, if the kind is
 # changed, or if a Redis goes away, comes back empty or is shared by two crawls.
-# Promise (Seen check and store): any kind of filter, one in Redis too, gives
-#   the same crawl; a fixed size that is exceeded is said and costs no URL.
+# Promise (Seen check and store): any kind of filter, also one in Redis, gives
+#   the same crawl; when a fixed size is exceeded the log says so, and no URL
+#   is lost.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,11 +1,12 @@
 #!/bin/sh
 # The guides for people who archive, index, evaluate and mend sites
-# (docs/archive.md, docs/search.md, docs/data.md, docs/seo.md), and the uses of filters in docs/filters.md: their
-# commands, run one after the other as they stand there, lead to what they promise.
+# (docs/archive.md, docs/search.md, docs/data.md, docs/seo.md), and the uses of
+# filters in docs/filters.md: their commands, run in order as written, give the
+# promised results.
 # Promise (Seen check and store): the uses of filters in docs/filters.md do
 #   what is said there.
 # Promise (Crashes): the guides for archives, search indexes, tables and the
-#   health of a site lead to what they promise.
+#   health of a site give the results that they promise.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH

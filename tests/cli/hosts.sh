@@ -1,7 +1,7 @@
 #!/bin/sh
-# Where the time of a crawl goes: status --hosts, export --what hosts and the
-# summary name the delay in force of each host and the rule that makes it. A
-# Crawl-delay that is cut is said to be.
+# status --hosts, export --what hosts and the summary show where the time of a
+# crawl goes: the delay in force of each host and the rule that makes it. A
+# Crawl-delay that is cut is marked.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

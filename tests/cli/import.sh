@@ -1,13 +1,13 @@
 #!/bin/sh
 # The state of other crawlers becomes a crawl: files that the tools themselves
-# made (tests/data/import), a list of half a crawl that a resume completes
-# without asking for what was done, an import that is killed and repeated, bad
-# lines, a file that is cut off.
-# Promise (Crashes): what another crawler knew becomes a crawl: what it had
-#   done is not fetched, what waited is, once; files that the tools made
-#   themselves are read, pickles are not run, bad lines are named and bounded,
-#   memory stays under its limit; killed anywhere and repeated it is as if it
-#   had not been; the commands of importing.md work. See also
+# wrote (tests/data/import), a list of half a crawl that a resume completes
+# without repeating requests, an import that is killed and repeated, bad lines,
+# a file that is cut off.
+# Promise (Crashes): another crawler's state becomes a crawl: what it had
+#   fetched is not fetched again, what waited is fetched once; files that the
+#   tools wrote themselves are read, pickles are not run, bad lines are named
+#   and bounded, memory stays under its limit; an import that was killed can be
+#   repeated; the commands of importing.md work. See also
 #   `tests/cli/importing-docs.sh`, `tests/cli/import-memory.sh`,
 #   `import_format`, `frontier_import`, `make fuzz T=import`.
 set -eu

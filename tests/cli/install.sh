@@ -1,11 +1,11 @@
 #!/bin/sh
-# `make install` puts the program and all that belongs to it under DESTDIR and
-# PREFIX, and nothing else; `make uninstall` removes just that, but no settings
+# `make install` installs the program and its files under DESTDIR and PREFIX,
+# and nothing else; `make uninstall` removes the same files, except settings
 # that a person has changed. There is a page for each command and each format,
 # with all that --help and docs/formats say, and it renders without warnings.
-# Promise (Installing and checks): installing, and removing just that but for
-#   changed settings; a page of the manual for each command, with each option,
-#   and for each format, with each key.
+# Promise (Installing and checks): make install installs, and make uninstall
+#   removes the same files except changed settings; each command has a manual
+#   page with each option, and each format one with each key.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

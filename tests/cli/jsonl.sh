@@ -2,10 +2,10 @@
 # --jsonl writes one line for each finished URL, the same as the rows of the
 # store. Standard output has nothing but lines; every line is JSON, whatever
 # pages contain.
-# Promise (Archives): lines of JSON: each final row once, none before its row
-#   is durable, over kills, torn ends and resumes; nothing else on stdout. See
-#   also `make sim`, `jsonl_tail`, `make check-fuzz`.
-# Promise (Archives): title and language stand in the page's row, bounded.
+# Promise (Archives): --jsonl writes each final row once, never before the row
+#   is durable, also after kills, torn ends and resumes; nothing else is
+#   written to stdout. See also `make sim`, `jsonl_tail`, `make check-fuzz`.
+# Promise (Archives): title and language are stored in the page's row, bounded.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

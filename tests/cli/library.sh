@@ -1,13 +1,13 @@
 #!/bin/sh
-# liburlweir, as a program meets it that is built against what `make install`
-# put there: it exports what is promised and no more, changes nothing of its
-# process, and says of a URL, robots.txt, page or sitemap what `urlweir` says;
-# filters and sets are the program's. The commands of docs/library.md run.
-# Promise (Installing and checks): the C library exports what its list of
-#   symbols and its header have and nothing else, and calls nothing that changes
-#   its process; a program built by pkg-config against what is installed says of
-#   URLs, robots.txt, pages and sitemaps what the program says, and shares
-#   filters and sets with it.
+# liburlweir, as a program sees it that is built against what `make install`
+# installed: it exports exactly what is promised, changes nothing of its
+# process, and agrees with `urlweir` on URLs, robots.txt, pages and sitemaps;
+# both share filters and sets. The commands of docs/library.md run.
+# Promise (Installing and checks): the C library exports exactly the symbols of
+#   its list and header, and calls nothing that changes its process; a program
+#   built by pkg-config against the installed library agrees with the program
+#   on URLs, robots.txt, pages and sitemaps, and shares filters and sets with
+#   it.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 mode=$(basename "$(dirname "$URLWEIR")")

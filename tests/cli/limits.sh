@@ -1,11 +1,11 @@
 #!/bin/sh
-# Limits hold exactly, the crawl names the one it reached and ends with 3, and
-# it goes on with larger ones. Scope decides what belongs to it. Seeds that
-# fail and seeds that are not URLs have statuses of their own.
+# Limits hold exactly; the crawl names the one it reached, ends with 3, and goes
+# on with larger ones. Scope decides which URLs belong to it. Seeds that fail
+# and seeds that are not URLs have statuses of their own.
 # Promise (Commands and options): limits end a crawl where they say, and a
 #   resume with larger ones goes on.
 # Promise (Politeness): --limit-rate-per-host holds for each host, and slows
-#   no other.
+#   down no other.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,8 +2,8 @@
 # Every kind of link is followed if asked for, and only then: --follow,
 # --ignore, --assets; links of style sheets, of header fields, of redirects;
 # nofollow; more links on a page than the limit.
-# Promise (Links): each kind is followed where it is asked for and nowhere
-#   else; a page's links are bounded. See also `make sim`.
+# Promise (Links): each link kind is followed only where it is asked for; the
+#   number of a page's links is bounded. See also `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Resident memory stays below --memory, however many URLs are known and however
-# large the bodies are, also after a resume, and `status` says how it is divided.
-# LONG: a million URLs, ten million, and a million on half a million hosts under
-# the default of 512M, and 300,000 under 96M, the least. A setting that is too small is refused with the least that would do.
-# Where a control group can be made, as root, the kernel holds the crawl to that
-# limit as well, with the page cache and sockets that it takes.
+# large the bodies are, also after a resume, and `status` says how it is
+# divided. LONG: a million URLs, ten million, and a million on half a million
+# hosts under the default of 512M, and 300,000 under 96M, the least. A smaller
+# setting is refused, with the least that would do. Where a control group can be
+# made, as root, the kernel holds the crawl to that limit as well, with the page
+# cache and sockets that it uses.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,14 +1,14 @@
 #!/bin/sh
 # /metrics passes a strict reader, adds up, only rises, agrees with status, and
 # matches docs/formats/metrics.md, the dashboard and the alerts.
-# Promise (The service): the page of metrics is right by a strict reader and
-#   by Prometheus' own, during a crawl too; counters only rise, histograms add
-#   up; it tells what the store knows and what the server of the web saw. See
-#   also `tests/interop/prometheus.py`, `metrics_text`, `frontier_stats`,
-#   `fetch_stats`, `histogram`.
-# Promise (The service): the document of metrics, the dashboard for Grafana
-#   and the alerts name what there is, and nothing else; each alert goes off,
-#   and not where all is well. See also `tests/interop/prometheus.py`.
+# Promise (The service): the metrics page is accepted by a strict reader and by
+#   Prometheus' own, also during a crawl; counters only rise, histograms add
+#   up; its numbers agree with the store and with what the server of the web
+#   saw. See also `tests/interop/prometheus.py`, `metrics_text`,
+#   `frontier_stats`, `fetch_stats`, `histogram`.
+# Promise (The service): the page on metrics, the Grafana dashboard and the
+#   alerts name exactly the metrics there are; each alert fires when it should,
+#   and not when all is well. See also `tests/interop/prometheus.py`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# A crawl is moved: `import --from urlweir` knows what it knew, goes on where it
-# was, and ends as it would have; several crawls become one.
-# Promise (Crashes): a crawl that is moved knows each URL as before, with
-#   outcome, depth, kind and target, what a setting kept out, and blocks; it
-#   goes on and ends as it would have; several become one; between one machine
-#   and many, with what was on its way between shards, and again after a kill.
-#   See also `make check-cluster`.
+# A crawl is moved: `import --from urlweir` keeps all it knew, goes on, and ends
+# as it would have; several crawls become one.
+# Promise (Crashes): a crawl that is moved keeps each URL with outcome, depth,
+#   kind and target, its kept drops, and blocks; it goes on and ends as it
+#   would have; several crawls become one; crawls move between one machine and
+#   many, with URLs on their way between shards, also after a kill. See also
+#   `make check-cluster`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

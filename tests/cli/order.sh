@@ -1,11 +1,11 @@
 #!/bin/sh
-# --order: which page of a host is asked next, seen from what arrives at the
-# server; over a resume and a kill too. A slow host holds up no other. explain
-# shows a page's score and what it is made of.
+# --order decides which page of a host is requested next, as the server sees it,
+# also after a resume and a kill. A slow host holds up no other. explain shows a
+# page's score and its parts.
 # Promise (Commands and options): --order: pages arrive by their class, raised
-#   by in-links, kept over kills and resumes, changed for what is queued; no
-#   order loses or repeats one; a slow host holds up no other. See also `order`,
-#   `frontier_order`, `order_crawl`, `early_store`.
+#   by in-links; this outlives kills and resumes, and a changed order applies
+#   to queued URLs; no order loses or repeats a URL; a slow host holds up no
+#   other. See also `order`, `frontier_order`, `order_crawl`, `early_store`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

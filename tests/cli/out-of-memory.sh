@@ -1,10 +1,9 @@
 #!/bin/sh
-# A crawl that runs out of memory ends with a line that says so and status 2,
-# at whatever moment and in whichever library; committed work is whole, and a
-# resume goes on as after any crash.
-# Promise (Crashes): memory that the system refuses ends a crawl with a line
-#   that says so and status 2, in any library; nothing is lost, and no page is
-#   blamed.
+# A crawl that runs out of memory, at whatever moment and in whichever library,
+# ends with a message and status 2; committed work is whole, and a resume goes
+# on as after any crash.
+# Promise (Crashes): when the system refuses memory, in any library, the crawl
+#   ends with a message and status 2; nothing is lost, and no page is blamed.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# crawl, serve and dedupe each have a directory of their own: they overwrite
-# nobody else's files and never use one directory for two things.
-# Promise (Installing and checks): nobody's files are overwritten: crawl,
-#   serve and dedupe refuse a directory that is not empty and not of their kind,
-#   say what to do, and change nothing there. See also `dir_kind`.
+# crawl, serve and dedupe each have a directory of their own: they overwrite no
+# other files and never use one directory for two things.
+# Promise (Installing and checks): no files of others are overwritten: crawl,
+#   serve and dedupe refuse a directory that is not empty and not of their
+#   kind, say what to do, and change nothing there. See also `dir_kind`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

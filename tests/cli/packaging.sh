@@ -1,9 +1,9 @@
 #!/bin/sh
-# The tarball of a release is the same from the same tree, has its checksum, and
-# builds where there is no git; the packages ask for the libraries that the
-# Makefile links; systemd makes the user and the folders that the units need.
-# Promise (Installing and checks): the tarball of a release is the same from
-#   the same tree and builds without git; packages ask for what the Makefile
+# The same tree makes the same release tarball, which has its checksum and
+# builds without git; the packages depend on the libraries that the Makefile
+# links; systemd makes the user and the folders that the units need.
+# Promise (Installing and checks): the same tree makes the same release
+#   tarball, which builds without git; packages depend on what the Makefile
 #   links; systemd makes user and folders.
 set -eu
 . "$TOP/tests/cli/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# A crawl without -o: the URLs it fetched on stdout, nothing kept, however it
-# ends.
+# A crawl without -o prints the URLs it fetched on stdout and keeps nothing,
+# however it ends.
 # Promise (Links): a crawl without -o prints the URLs it fetched, and leaves
-#   nothing behind however it ends.
+#   nothing on disk however it ends.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

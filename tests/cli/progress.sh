@@ -1,9 +1,9 @@
 #!/bin/sh
 # Progress on stderr: a live line on a terminal, JSON on request, nothing with
 # -q; the summary at the end says what to do next.
-# Promise (Audit, progress and figures): a live line on a terminal, lines or
-#   JSON elsewhere, a summary that says what comes next. See also `progress`,
-#   `summary`.
+# Promise (Audit, progress and figures): progress is a live line on a terminal,
+#   lines or JSON elsewhere, and the summary says what to do next. See also
+#   `progress`, `summary`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

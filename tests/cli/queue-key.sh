@@ -1,11 +1,11 @@
 #!/bin/sh
-# --queue-key ip: of all host names of one address one is asked at a time, with
-# the delay between, whether seeds, links or redirects led to them; addresses
-# do not wait for each other. The identity of a URL does not depend on name
-# servers.
+# --queue-key ip: one host at a time is asked of all host names of an address,
+# with the delay between, whether seeds, links or redirects led to them;
+# addresses do not wait for each other. The identity of a URL does not depend on
+# name servers.
 # Promise (Politeness): hosts of one address, with --queue-key ip, or of one
-#   domain are asked one at a time, with the delay between, over kills and
-#   restarts; a dead one takes no other with it. See also `make sim`,
+#   domain are asked one at a time, with the delay between, also after kills
+#   and restarts; a dead one stops no other. See also `make sim`,
 #   `politeness_group`, `resolver`, `ip`.
 set -eu
 . "$TOP/tests/cli/lib.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
-# A directory that cannot be written to is read, whether its crawl has finished,
-# was killed, or was copied without its log's index; what would write says that it
-# cannot, and what to do.
-# Promise (Archives): a directory that cannot be written to is read, whether
-#   its crawl has finished or was killed; what would write says so.
+# A directory that cannot be written to can be read, whether its crawl has
+# finished, was killed, or was copied without its log's index; a command that
+# would write says that it cannot, and what to do.
+# Promise (Archives): a directory that cannot be written to can be read,
+#   whether its crawl has finished or was killed; commands that would write say
+#   so.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Each command of docs/recrawl.md does what the page says of it, in its order,
-# on a small site; a crawl that would go on for ever ends when it is idle. That of
-# the service is in serve-refresh.sh.
+# The commands of docs/recrawl.md do what the page says, in its order, on a
+# small site; a crawl that would go on for ever ends when it is idle.
+# serve-refresh.sh tests the one of the service.
 # Promise (Commands and options): the commands of docs/recrawl.md do what it
 #   says of them.
 set -eu

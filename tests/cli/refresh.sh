@@ -1,14 +1,14 @@
 #!/bin/sh
-# `urlweir refresh` of a crawl that is stopped or runs, and the dates that a resume
-# with --refresh gives and takes. What comes of dates, and that kills change
-# nothing, is shown by the simulator.
-# Promise (Commands and options): --refresh: no page is lost, asked before its
-#   date or twice for one date, over kills; a change of the interval moves all
-#   dates; new pages and refreshes share a host; a missing page is asked twice
-#   more, then gone; a run that ends when idle tries again first what failed.
-#   See also `make sim`, `frontier_refresh`.
-# Promise (Archives): pages whose WARC record is lost are fetched again, in full,
-#   and no others (refresh --lost-archives). See also
+# `urlweir refresh` of a stopped or running crawl, and the dates that a resume
+# with --refresh gives and takes. The simulator shows what follows from dates,
+# and that kills change nothing.
+# Promise (Commands and options): --refresh: no page is lost, fetched before
+#   its date or twice for one date, also after kills; a changed interval moves
+#   all dates; new pages and refreshes share a host; a missing page is tried
+#   twice more, then gone; a run that ends when idle first tries failed URLs
+#   again. See also `make sim`, `frontier_refresh`.
+# Promise (Archives): refresh --lost-archives fetches exactly the pages again
+#   whose WARC record is lost, in full. See also
 #   `tests/support/cluster_shards.py`.
 set -eu
 . "$TOP/tests/cli/lib.sh"

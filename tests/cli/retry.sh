@@ -1,9 +1,9 @@
 #!/bin/sh
 # Failed URLs are tried again, by reason or host, in a stopped crawl, by a
-# resume and in a running crawl; fetched pages are not asked for again.
-# Promise (Crashes): failed URLs are tried again when asked for, by reason and
-#   host, while the crawl runs and after; nothing that was fetched is; a kill at
-#   any step leaves each failed or queued. See also `make sim`.
+# resume and in a running crawl; fetched pages are not requested again.
+# Promise (Crashes): retry queues failed URLs again, by reason and host, while
+#   the crawl runs and after, and no URL that was fetched; a kill at any step
+#   leaves each URL failed or queued. See also `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

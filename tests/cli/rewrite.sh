@@ -2,12 +2,12 @@
 # --rewrite, --drop-tracking, --drop-empty-params, --sort-query: many URLs of one
 # page have one form, in `url`, links, seeds, and for explain; the rules are
 # stored with the crawl, and a resume with others gives the queue its new form.
-# Promise (Commands and options): rules that rewrite URLs; none of them is on
-#   by default, and bad ones are refused with their line. See also `url_form`,
-#   `make fuzz T=rewrite`.
-# Promise (Commands and options): the rules for URLs are stored with the
-#   crawl; a resume with others gives what is queued its new form and says so,
-#   also when only the file has changed.
+# Promise (Commands and options): rules rewrite URLs; none is on by default,
+#   and bad rules are refused with their line. See also `url_form`, `make fuzz
+#   T=rewrite`.
+# Promise (Commands and options): the rules for URLs are stored with the crawl;
+#   a resume with other rules gives queued URLs their new form and says so,
+#   also if only the file has changed.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

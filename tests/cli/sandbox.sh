@@ -6,11 +6,12 @@
 # working.
 # (The suite `sandbox` tries to break out, each time with the walls and
 # without.)
-# Promise (Installing and checks): crawl, resume and serve give up what they
-#   do not need: files outside what was named, programs, tracing, other sockets;
-#   and say what holds; without the right to it all goes on. See also `sandbox`.
+# Promise (Installing and checks): crawl, resume and serve give up what they do
+#   not need (other files, programs, tracing, other sockets) and say which
+#   limits hold; where the system does not allow a limit, they go on without
+#   it. See also `sandbox`.
 # Promise (Installing and checks): root becomes the owner of the directory or
-#   --user, or keeps little. See also `run_as`.
+#   --user, or keeps few capabilities. See also `run_as`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -4,7 +4,7 @@
 # the seeds, whatever is linked or redirected to; and no file that others read,
 # no archive and no output of a command contains one.
 # Promise (Installing and checks): secrets on a command line are overwritten,
-#   so that they are not among the processes that all users see.
+#   so that other users do not see them in the list of processes.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A stopped crawl is changed: seeds widen its scope, and a resume fetches them and
-# what they link to.
-# Promise (Commands and options): seeds can be added to a crawl that has
-#   ended, durable over kills at each step; a resume fetches them; one that was
-#   known opens the scope as well. See also `make sim`.
+# Seeds that are added to a stopped crawl widen its scope; a resume fetches them
+# and what they link to.
+# Promise (Commands and options): seeds can be added to a crawl that has ended,
+#   durably, also if it is killed at any step; a resume fetches them; a known
+#   URL that becomes a seed also opens the scope. See also `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

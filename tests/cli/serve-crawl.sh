@@ -3,13 +3,12 @@
 # side, each fetches its whole web, across kills; each can be paused, stopped,
 # resumed, changed, seeded and deleted; all commands work on their directories.
 # SEED=N repeats the moments of the kills.
-# Promise (The service): crawls of a service's own, side by side: each fetches
-#   its web whole and once over kills, and does as it is told (paused, stopped,
-#   resumed, seeded, changed, deleted), over restarts too. See also `crawl_job`,
+# Promise (The service): crawls of a service run side by side: each fetches its
+#   web whole and once, also after kills and restarts, and can be paused,
+#   stopped, resumed, seeded, changed and deleted. See also `crawl_job`,
 #   `crawl_job_callers`, `crawl_job_files`, `crawl_job_settings`.
-# Promise (The service): scope, rate and limits of a running crawl change
-#   without a stop, hold for what is queued, and outlive a restart. See also
-#   `scope`.
+# Promise (The service): scope, rate and limits of a running crawl can be
+#   changed, apply to queued URLs, and outlive a restart. See also `scope`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Filters of `urlweir serve` over HTTP: batches, single flight, roles, limits;
-# what was answered is there after kill -9.
+# Filters of `urlweir serve` over HTTP: batches, one builder at a time, roles,
+# limits; an answered change survives kill -9.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

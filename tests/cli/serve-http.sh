@@ -1,14 +1,14 @@
 #!/bin/sh
 # serve --http: JSON over HTTP and /metrics, beside gRPC. Acknowledged work
 # survives a kill; tokens, Host, limits; errors as problem details.
-# Promise (The service): JSON over HTTP: what was answered with 200 survives a
-#   kill; any UTF-8 in names; errors are problem details. See also `http_text`,
-#   `http_server`.
-# Promise (The service): crawls are steered over HTTP by those whose role is
-#   enough; what is not named is refused; names in paths are whole. See also
-#   `tests/cli/steer-http.sh`, `http_crawls`.
-# Promise (The service): SIGHUP: new certificates and CAs on the HTTP port;
-#   old connections live on, a broken file changes nothing.
+# Promise (The service): JSON over HTTP: a change answered with 200 survives a
+#   kill; names are any UTF-8; errors are problem details. See also
+#   `http_text`, `http_server`.
+# Promise (The service): crawls are steered over HTTP by callers whose role
+#   allows it; unknown fields are refused; names in paths may have any
+#   character. See also `tests/cli/steer-http.sh`, `http_crawls`.
+# Promise (The service): SIGHUP loads new certificates and CAs on the HTTP
+#   port; old connections go on, and a broken file changes nothing.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -2,10 +2,10 @@
 # A directory of serve, read by status, export, explain and verify: while the
 # service runs, after a kill, and after a stop; damage is found.
 # Promise (The service): status, export, explain and verify read a service's
-#   directory while it runs, after a kill and after a stop; damage is found. See
-#   also `make sim`.
-# Promise (The service): export, explain, status and the HTTP API tell the
-#   same of a URL that a program put, and of its queue, column by column.
+#   directory while it runs, after a kill and after a stop; verify finds
+#   damage. See also `make sim`.
+# Promise (The service): export, explain, status and the HTTP API agree on a
+#   URL that a program put, and on its queue, column by column.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# serve --crawl with refresh and --keep-history goes on for ever: the fetches of a
-# week (LONG: of a year) with an hour between two of each page, in a fraction of the
-# time, add nothing to its log, and no memory and disk to those of the first third.
-# Promise (Commands and options): serve --crawl with refresh and
-#   --keep-history goes on for ever: no growth of log, memory and disk.
+# serve --crawl with refresh and --keep-history goes on for ever: a week (LONG:
+# a year) of hourly fetches, in a fraction of the time, adds nothing to its log,
+# and no memory and disk to those of the first third.
+# Promise (Commands and options): serve --crawl with refresh and --keep-history
+#   goes on for ever: log, memory and disk do not grow.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

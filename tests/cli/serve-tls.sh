@@ -2,7 +2,7 @@
 # Both TLS ports of a service, gRPC and HTTP, accept the same versions and
 # cipher suites, whichever library they use: TLS 1.2 and 1.3, forward secrecy,
 # AES-GCM and ChaCha20-Poly1305. docs/decisions/tls-and-loops.md
-# Promise (The service): both ports with TLS take the same versions and cipher
+# Promise (The service): both ports accept the same TLS versions and cipher
 #   suites: TLS 1.2 and 1.3, ECDHE, AES-GCM and ChaCha20-Poly1305.
 set -eu
 . "$TOP/tests/cli/lib.sh"

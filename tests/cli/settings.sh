@@ -3,9 +3,9 @@
 # HTTP, a person in the file, `delay`, `block` and `limit` for a host), it
 # holds from then on, even if the process is killed at once; --once is for one
 # run.
-# Promise (Installing and checks): settings that change are kept: by a resume,
-#   over HTTP, in the file, for a host; also when the process is killed at any
-#   step of it; a run with --once keeps nothing; status shows them. See also
+# Promise (Installing and checks): changed settings are kept, whether changed
+#   by a resume, over HTTP, in the file or for a host, also if the process is
+#   killed at any step; --once keeps nothing; status shows both. See also
 #   `settings_applied`, `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"

@@ -2,8 +2,8 @@
 # A signal stops a crawl so that a resume asks for nothing twice; a second
 # signal stops it at once. One directory belongs to one crawl, and to one
 # process.
-# Promise (Crashes): signals stop it so that it can be resumed with nothing
-#   asked twice; a finished crawl stays finished. See also `tests/cli/docs.sh`.
+# Promise (Crashes): a signal stops a crawl so that a resume asks for nothing
+#   twice; a finished crawl stays finished. See also `tests/cli/docs.sh`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # A crawl that knows an earlier one (--since) asks only whether pages have
-# changed, keeps the links of those that have not, sees through servers that
-# lie, and is whole on its own, also after a kill and without the earlier one.
-# It ends with what a crawl anew would have, whatever sitemaps, feeds, heads and
+# changed, keeps the links of unchanged pages, sees through servers that lie,
+# and is whole on its own, also after a kill and without the earlier one. It
+# ends with what a new crawl would have, whatever sitemaps, feeds, heads and
 # redirects reveal; so does a crawl that is refreshed.
-# Promise (Archives): a crawl that knows an earlier one finds every page,
-#   without that one's links and by other rules too, and its records refer to
-#   that one's; sitemaps, feeds, heads and redirects reveal to it, and to a
-#   crawl that is refreshed, what a crawl anew finds.
+# Promise (Archives): a crawl that knows an earlier one finds every page, also
+#   if that one has no links or other rules, and its records refer to those of
+#   the earlier one; sitemaps, feeds, heads and redirects reveal to it, and to
+#   a crawl that is refreshed, what a new crawl would find.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

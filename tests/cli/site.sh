@@ -1,8 +1,8 @@
 #!/bin/sh
-# The test web itself: it responds as its truth says, and `site check` sees
+# The test web itself: it responds as its truth says, and `site check` finds
 # every kind of fault. SITE names its binary.
 # Promise (Audit, progress and figures): the test web itself is right: its
-#   truth follows from its numbers, and its check sees each planted fault.
+#   truth follows from its numbers, and its check finds each planted fault.
 set -eu
 t=$(mktemp -d)
 server=

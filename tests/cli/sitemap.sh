@@ -1,8 +1,8 @@
 #!/bin/sh
 # `urlweir sitemap`: loc, lastmod and priority of each entry, in file order.
 # URLWEIR names the binary.
-# Promise (Links): sitemaps and feeds, also broken ones. See also `sitemap`,
-#   `feed`, `xml_scan`.
+# Promise (Links): sitemaps and feeds are read, also broken ones. See also
+#   `sitemap`, `feed`, `xml_scan`.
 set -eu
 t=$(mktemp -d)
 trap 'rm -rf "$t"' EXIT

@@ -1,9 +1,9 @@
 #!/bin/sh
 # status tells the truth in the keys of docs/formats/status.md, after a crawl
 # and while it runs.
-# Promise (Audit, progress and figures): what a crawl did, what became of a
-#   URL, its data as JSON Lines and CSV, while it runs and after. See also
-#   `tests/cli/explain.sh`, `tests/cli/export.sh`.
+# Promise (Audit, progress and figures): status, explain and export tell what a
+#   crawl did and what became of a URL, as JSON Lines and CSV, while it runs
+#   and after. See also `tests/cli/explain.sh`, `tests/cli/export.sh`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The commands that steer a crawl trust nothing they are told: a server that
-# answers wrongly, endlessly or not at all costs one message and a bounded
-# time. If nobody is there, the token is missing or the URL is wrong, the
-# message says what to do.
-# Promise (The service): the steering commands trust no answer: each is
-#   bounded, escaped and has a time-out; an error is one sentence that says what
-#   to do.
+# The commands that steer a crawl trust no response: a server that responds
+# wrongly, endlessly or not at all costs one message and a bounded time. If
+# nothing listens, the token is missing or the URL is wrong, the message says
+# what to do.
+# Promise (The service): the steering commands trust no response: each is
+#   bounded, escaped and has a time-out; an error is one sentence that says
+#   what to do.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -4,9 +4,9 @@
 # with an error; the next start fails the URL as `stuck` and goes on. A
 # suspended process, or a fetcher that is only slow, loses nothing.
 # Promise (Fetching): a fetcher that does not come back is named with its URL,
-#   which the next start fails; the others go on, the crawl ends, a service ends
-#   to be started again; no suspended process and no slow disk is taken for it.
-#   See also `watchdog`.
+#   which fails at the next start; the others go on, the crawl ends, and a
+#   service ends to be started again; a suspended process or a slow disk is not
+#   mistaken for one. See also `watchdog`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

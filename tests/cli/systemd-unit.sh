@@ -1,11 +1,12 @@
 #!/bin/sh
-# packaging/urlweir.service and urlweir-crawl@.service: systemd reads them without
-# a complaint and rates both as well confined; their commands start a service and
-# a crawl, which goes on after a stop with the settings as they are then; reload
-# and stop work, and a unit permits what its process asks of the kernel.
-# Promise (The service): the systemd units: no complaint, exposure below 1.5,
-#   their commands start, reload and stop the service, begin a crawl and go on
-#   with it, and the filter lets through what the service calls.
+# packaging/urlweir.service and urlweir-crawl@.service: systemd reads them
+# without a warning and rates both as well confined; their commands start a
+# service and a crawl, which goes on after a stop with the settings as they are
+# then; reload and stop work, and a unit permits what its process asks of the
+# kernel.
+# Promise (The service): the systemd units have no warning and an exposure
+#   below 1.5; their commands start, reload and stop the service, begin a crawl
+#   and resume it, and the filter allows what the service calls.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 unit=$TOP/packaging/urlweir.service

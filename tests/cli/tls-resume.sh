@@ -1,11 +1,12 @@
 #!/bin/sh
-# Where a server closes its connections, the next one resumes the TLS session:
-# one full handshake for each host, with TLS 1.3 and 1.2, also if the server has
-# no cache of sessions and all depends on tickets, with certificates that are checked. A session is never used for another host, and a certificate that
-# is not valid for a host is refused whatever was resumed before.
-# Promise (Fetching): a connection resumes the TLS session of the one before
-#   it to that origin, never another's; what nobody vouches for stays refused;
-#   authorities are read once. See also `tls_sessions`.
+# If a server closes its connections, the next one resumes the TLS session: one
+# full handshake for each host, with TLS 1.3 and 1.2, also if the server has no
+# cache of sessions and relies on tickets, with certificates that are checked. A
+# session is never used for another host, and a certificate that is not valid
+# for a host is refused whatever was resumed before.
+# Promise (Fetching): a connection resumes the TLS session of the last
+#   connection to its origin, never another's; untrusted certificates stay
+#   refused; the authorities are read once. See also `tls_sessions`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# On real documentation no rule against traps fires: its pages are all fetched,
+# No rule against traps fires on real documentation: its pages are all fetched,
 # from the indexes on. LONG=1: nine packages more, 10,966 pages in Debian 12.
 set -eu
 . "$TOP/tests/cli/lib.sh"

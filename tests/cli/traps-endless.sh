@@ -1,8 +1,9 @@
 #!/bin/sh
 # Endless spaces whose pages name their own address, filters in any order and
-# number, calendars, searches: each ends by itself within its real pages, 5 % and
-# 1,000 requests, and explain names the rule. Webs that look like them and end are
-# whole: a shop of 4,000 products with five filters, archives, documentation.
+# number, calendars, searches: each ends by itself within its real pages, 5 %
+# and 1,000 requests, and explain names the rule. Similar webs that end are
+# fetched whole: a shop of 4,000 products with five filters, archives,
+# documentation.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

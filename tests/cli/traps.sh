@@ -1,16 +1,16 @@
 #!/bin/sh
-# Traps: a crawl of endless spaces of URLs ends by itself, with every real page
-# and few requests more; --traps report and off follow them,
-# and what was skipped comes back when a resume says so; status and explain name
-# the rule. Archives whose pages differ are no traps.
+# A crawl of endless spaces of URLs ends by itself, with every real page and few
+# requests more; --traps report and off follow them, and skipped URLs come back
+# when a resume says so; status and explain name the rule. Archives whose pages
+# differ are no traps.
 # Promise (Archives): a crawl of endless spaces ends by itself with every real
-#   page, honest archives are whole, what was skipped can come back, thresholds
-#   change while it runs, and evidence outlives kills; no rule fires on real
-#   documentation (LONG=1: eleven packages); spaces whose pages name their own
-#   address, and filters in any order and number, end within 5 % and 1,000
-#   requests, a shop of 4,000 products with five filters is whole. See also
-#   `tests/cli/traps-endless.sh`, `tests/cli/traps-docs.sh`, `trap_form`,
-#   `trap_table`, `trap_text`.
+#   page, and archives are fetched whole; skipped URLs can come back,
+#   thresholds change while it runs, and evidence outlives kills; no rule fires
+#   on real documentation (LONG=1: eleven packages); spaces whose pages name
+#   their own address, and filters in any order and number, end within 5 % and
+#   1,000 requests, and a shop of 4,000 products with five filters is whole.
+#   See also `tests/cli/traps-endless.sh`, `tests/cli/traps-docs.sh`,
+#   `trap_form`, `trap_table`, `trap_text`.
 # Promise (Crashes): a crawl that is killed at random moments and resumed each
 #   time loses nothing. See also `make sim`.
 set -eu

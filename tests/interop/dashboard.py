@@ -11,15 +11,14 @@ a token opens it, and what the token's role cannot do is off. From the pip
 package only axe-core's script is used, which looks for what keeps people with
 disabilities out.
 """
-# Promise (Dashboard): the page follows the crawl; its buttons do what they
-#   say, by mouse and keyboard; no request reaches a site while its crawl is
-#   paused.
+# Promise (Dashboard): the page follows the crawl; its buttons work by mouse
+#   and keyboard; no request reaches a site while its crawl is paused.
 # Promise (Dashboard): no title, URL, name or key from outside is ever markup
-#   or script, and what turns text around is written out.
+#   or script, and characters that reverse text are written out.
 # Promise (Dashboard): the page fits 360 px, light and dark, with reduced
-#   motion; axe finds no barrier.
-# Promise (Dashboard): the page asks for a token and switches off what the
-#   role does not cover; it says since when it is cut off, and comes back with
+#   motion; axe finds no violation.
+# Promise (Dashboard): the page asks for a token and switches off what the role
+#   does not allow; it says since when it has no connection, and reconnects to
 #   the service.
 import glob
 import http.server

@@ -13,20 +13,21 @@ of a directory: two processes serve one frontier there, and the calls of a check
 go to one and the other (grpc_cluster.py).
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection
-# Promise (Served frontier): what was acknowledged is there after a kill;
-#   completed stays completed; no lease is handed out twice before its time;
-#   delays, blocks, limits and the active flag stand. See also `make sim`.
-# Promise (The service): the URLFrontier API, sentence by sentence of its
-#   contract, with a real client, six of it side by side against one server;
-#   also over restarts and kills. See also `tests/interop/grpc_checks`,
-#   `frontier_calls`, `frontier_calls`, `make sim`.
+# Promise (Served frontier): an acknowledged change survives a kill: completed
+#   stays completed, no lease is handed out twice before its time, and delays,
+#   blocks, limits and the active flag stay. See also `make sim`.
+# Promise (The service): the URLFrontier API holds, sentence by sentence, with
+#   a real client, six of them side by side against one server, also after
+#   restarts and kills. See also `tests/interop/grpc_checks`, `frontier_calls`,
+#   `frontier_calls`, `make sim`.
 # Promise (The service): clients that never read their acknowledgements or
-#   lists cost bounded memory, and others are served. See also `make
+#   lists cost bounded memory, and others are still served. See also `make
 #   bench-grpc`.
-# Promise (The service): an acknowledged URL survives a kill; delays, blocks,
-#   limits, holds and the active flag too.
-# Promise (The service): tokens and roles, TLS, client certificates, reload;
-#   no open port by mistake. See also `auth`, `tests/cli/serve.sh`.
+# Promise (The service): an acknowledged URL survives a kill, and so do delays,
+#   blocks, limits, holds and the active flag.
+# Promise (The service): tokens and roles, TLS, client certificates and their
+#   reload work; no port is open by mistake. See also `auth`,
+#   `tests/cli/serve.sh`.
 import concurrent.futures
 import json
 import os

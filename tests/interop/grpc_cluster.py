@@ -6,9 +6,9 @@ process's own are left out: one that cannot be written, and crawls of its own.
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection
 # Promise (Cluster): served URLs whose shards are in Kafka: any process takes
-#   any call; what was acknowledged is there once, and leases come back at their
+#   any call; an acknowledged URL is there once, and leases come back at their
 #   deadline and not before, though a process is killed, lost with its disk, or
-#   stands still; the API is that of one process, but that shards take turns
+#   stands still; the API is that of one process, except that shards take turns
 #   where queues do. See also `make check-cluster T="kill_process lose_process
 #   pause_process"`, `call_split`, `call_wire`.
 import os

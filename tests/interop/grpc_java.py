@@ -1,9 +1,9 @@
 """A crawl in Java with the API's own classes (tests/interop/grpc_java) against
 `urlweir serve`; skipped where there is no Java, no Maven, or the classes cannot
 be had."""
-# Promise (The service): StormCrawler's clients: a crawl in Java with the
-#   API's own classes, over a kill, 100,000 puts in flight; a client in Go. See
-#   also `tests/interop/grpc_go.py`.
+# Promise (The service): StormCrawler's clients work: a crawl in Java with the
+#   API's own classes, through a kill, with 100,000 puts in flight; and a
+#   client in Go. See also `tests/interop/grpc_go.py`.
 import os
 import shutil
 import signal

@@ -7,15 +7,16 @@ keyed by host, in the order of the store for each host. Another process with a c
 that would lose lines, a password that is wrong, brokers that are not there are refused with a reason; brokers that go
 away are waited for. SEED=N repeats the moments of the kills.
 """
-# Promise (Cluster): secrets of a cluster are not in Kafka: each worker has
-#   its own, and one that lacks some does not start; lines of its shards come
+# Promise (Cluster): secrets of a cluster are not in Kafka: each worker has its
+#   own, and one that lacks some does not start; each line of its shards comes
 #   once, in files and in a topic, though a worker is lost with its disk. See
 #   also `make check-cluster T="secrets lines"`.
-# Promise (Archives): lines of JSON in a Kafka topic: each final row's line
-#   once for readers of committed messages, keyed by host, in order for each,
-#   over kills of the crawl and of brokers; a copy of the directory fences; a
-#   topic that would lose lines is refused; properties are secrets. See also
-#   `kafka_address`, `kafka_client`, `tests/cli/secrets.sh`.
+# Promise (Archives): lines of JSON in a Kafka topic: consumers of committed
+#   messages get each final row's line once, keyed by host, in order for each
+#   host, also after kills of the crawl and of brokers; a copy of the directory
+#   fences the original; a topic that would lose lines is refused; properties
+#   are secrets. See also `kafka_address`, `kafka_client`,
+#   `tests/cli/secrets.sh`.
 import collections
 import json
 import os

@@ -9,9 +9,9 @@ and goes on running, then of any name. /v1/events, which has no end, is read
 here by hand. Seeds made from the document are of anybody's hosts, so all of it
 runs where nobody can be reached; where that may not be, no seeds are given.
 """
-# Promise (The service): the OpenAPI document names all that the HTTP port
-#   has, and the port does what it says: what is refused with 400 is wrong by
-#   the document, each setting is in it. See also `http_pages`.
+# Promise (The service): the OpenAPI document names all paths of the HTTP port,
+#   and the port keeps to it: a request refused with 400 is invalid by the
+#   document, and each setting is in it. See also `http_pages`.
 import http.client
 import json
 import os

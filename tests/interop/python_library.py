@@ -8,11 +8,11 @@ URL Standard's cases, of robots.txt, pages and sitemaps is what urlweir says;
 filters and sets are the program's; what fails raises; limits hold; threads may
 share an object, and a child process may not; the commands of docs/library.md.
 """
-# Promise (Installing and checks): the Python package over it: installed by
-#   pip it says of the URL Standard's cases, robots.txt, pages and sitemaps what
-#   the program says, shares filters and sets with it, raises what fails, holds
-#   its limits; threads may share an object, a child process cannot harm it;
-#   only str and bytes are keys; the code of its page runs.
+# Promise (Installing and checks): the Python package, installed by pip, agrees
+#   with the program on the URL Standard's cases, robots.txt, pages and
+#   sitemaps, shares filters and sets with it, raises an exception for each
+#   failure, and holds its limits; threads may share an object, a child process
+#   cannot harm it; keys are str and bytes only; the code of its page runs.
 import concurrent.futures
 import json
 import os

@@ -10,12 +10,13 @@ URLWEIR=build/release/urlweir SITE=build/release/tests/support/site tests/intero
 - Requests as text and back; what is refused. Order by priority. The dupefilter.
 - Bad settings, tokens, TLS. The commands of docs/scrapy.md.
 """
-# Promise (The service): Scrapy on the service: two processes at once, killed
-#   again and again, and the service too: no page and no item is lost, no more
-#   repeated than the killed processes had leases; requests come back whole,
-#   what cannot be kept is refused; the commands of its page run as written.
-# Promise (The service): new URLs with a date are served by it, then in order
-#   of arrival, also after a restart. See also `make sim`.
+# Promise (The service): Scrapy on the service: two processes and the service
+#   are killed again and again, and no page and no item is lost; no more
+#   requests are repeated than the killed processes had leases; requests come
+#   back whole, and one that cannot be kept is refused; the commands of its
+#   page run as written.
+# Promise (The service): new URLs with a date are served at that date, the
+#   others in order of arrival, also after a restart. See also `make sim`.
 import http.server
 import json
 import os

@@ -6,7 +6,8 @@ A crawl of the test web is read by `warcio check` (digests), by warcio's strict 
 request and answer), by cdxj-indexer (our index is its index, line by line), and replayed over HTTP by pywb. The
 revisit records of a crawl with --since an earlier one refer to records that warcio finds in the files of that one.
 """
-# Promise (Archives): readers of others agree: warcio, cdxj-indexer, pywb.
+# Promise (Archives): WARC files and indexes pass warcio, cdxj-indexer and
+#   pywb.
 import collections
 import glob
 import http.client

@@ -7,18 +7,20 @@ was fetched, no more repeats than there were pages under way or not yet committe
 when something was killed, and no request came sooner than its host's delay.
 """
 
-# Promise (Cluster): when one of three brokers is lost or silent the crawl
-#   goes on, when two are it stands still and says so; TLS and a password for
-#   each worker; topics that would lose messages are refused at each start.
-# Promise (Cluster): any worker of a cluster shows all of it, in JSON, as
-#   metrics and on a page, as the command status does; which worker has a shard
-#   is told.
+# Promise (Cluster): when one of three brokers is lost or silent the crawl goes
+#   on; when two are, it stands still and says so; each worker signs in with
+#   TLS and a password; topics that would lose messages are refused at each
+#   start.
+# Promise (Cluster): any worker of a cluster shows the whole crawl, in JSON, as
+#   metrics and on a page, with the numbers of the command status, and says
+#   which worker has a shard.
 # Promise (Cluster): a cluster is steered from anywhere: a pause and changed
-#   settings hold for all shards and for those that begin later, a stop ends all
-#   workers, seeds wait for their shards, a blocked host is not asked, what
-#   nobody could carry out is refused.
-# Promise (Cluster): a cluster asks an earlier one's shards what has not
-#   changed, and loses no page by it, though a worker is lost with its disk.
+#   settings apply to all shards, also those that begin later, a stop ends all
+#   workers, seeds wait for their shards, a blocked host is not asked, and a
+#   command that no worker could carry out fails.
+# Promise (Cluster): a crawl of a cluster asks the shards of an earlier one
+#   which pages have not changed, and loses no page, though a worker is lost
+#   with its disk.
 import contextlib
 import fcntl
 import json
