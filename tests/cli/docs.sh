@@ -1,9 +1,10 @@
 #!/bin/sh
-# The documents tell the truth: links work, reasons are explained, and the
-# commands of README.md and docs/operating.md do what the documents say, on a
-# small web, also while the crawl runs.
+# The documents tell the truth: links work, the files of the source that they
+# name exist, reasons are explained, and the commands of README.md and
+# docs/operating.md do what the documents say, on a small web, also while the
+# crawl runs.
 # Promise (Installing and checks): the commands of README and docs run as
-#   written, and their links work.
+#   written, their links work, and the files that they name exist.
 # Promise (Seen check and store): the store's schema is documented
 #   (formats/frontier-db.md) and readable while the crawl runs. See also `make
 #   sim`.
@@ -19,6 +20,19 @@ for page in "$TOP"/*.md "$docs"/*.md "$docs"/*/*.md; do
         [ -e "$(dirname "$page")/$to" ] || fail "$page: no $to"
     done <links
 done
+
+# The files and folders of the source that they name are there. Capitals stand
+# for a name, as in import_NAME.c.
+(cd "$TOP" && find . \( -name .git -o -path ./build \) -prune -o -print) >tree
+grep -oHE '[A-Za-z0-9_./-]*[A-Za-z0-9_]\.(c|h|sh)\>' "$TOP"/*.md "$docs"/*.md "$docs"/*/*.md |
+    grep -v ':.*[A-Z]' >named
+grep -oHE '`(base|config|filter|storage|frontier|crawler|job|cluster|service)/[a-z0-9_/]+`' \
+    "$docs"/architecture.md "$docs"/glossary.md | tr -d '`' >>named
+[ "$(wc -l <named)" -gt 200 ] || fail "the documents name no files: $(cat named)"
+sed 's,:\(\.\./\)*,:,; s,/$,,' named >names
+while IFS=: read -r page name; do
+    grep -qE "/$name(\.h)?\$" tree || fail "$page: no file $name"
+done <names
 
 # A reason that a crawl can give is explained; `http` is shown as http_404.
 sed -n 's/^ *\[REASON_[A-Z_]*\] = "\([a-z_][a-z_]*\)",/\1/p' "$TOP/frontier/outcome.c" |
