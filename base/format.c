@@ -74,6 +74,50 @@ void format_rate(struct buf *out, double n)
         buf_addf(out, "%.3g", n);
 }
 
+/* Moves the text of `b`, which ends with this. */
+static const char *move_to(char room[FORMAT_ROOM], struct buf *b)
+{
+    snprintf(room, FORMAT_ROOM, "%s", buf_str(b));
+    buf_fini(b);
+    return room;
+}
+
+const char *format_count_in(char room[FORMAT_ROOM], uint64_t n)
+{
+    struct buf b;
+
+    buf_init(&b, FORMAT_ROOM);
+    format_count(&b, n);
+    return move_to(room, &b);
+}
+
+const char *format_size_in(char room[FORMAT_ROOM], uint64_t bytes)
+{
+    struct buf b;
+
+    buf_init(&b, FORMAT_ROOM);
+    format_size(&b, bytes);
+    return move_to(room, &b);
+}
+
+const char *format_duration_in(char room[FORMAT_ROOM], int64_t ms)
+{
+    struct buf b;
+
+    buf_init(&b, FORMAT_ROOM);
+    format_duration(&b, ms);
+    return move_to(room, &b);
+}
+
+const char *format_rate_in(char room[FORMAT_ROOM], double n)
+{
+    struct buf b;
+
+    buf_init(&b, FORMAT_ROOM);
+    format_rate(&b, n);
+    return move_to(room, &b);
+}
+
 void format_seconds(struct buf *out, int64_t ms)
 {
     if (ms < 0)

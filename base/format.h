@@ -21,6 +21,17 @@ void format_size(struct buf *out, uint64_t bytes);
 void format_duration(struct buf *out, int64_t ms);
 /* "0.42", "9.7", "98", "12,345": a rate, three digits or so. */
 void format_rate(struct buf *out, double n);
+/* The same as arguments of printf: COUNT(n) is a text that lives as long as the
+ * block it stands in. */
+#define FORMAT_ROOM  32
+#define COUNT(n)     format_count_in((char[FORMAT_ROOM]){0}, n)
+#define SIZE(bytes)  format_size_in((char[FORMAT_ROOM]){0}, bytes)
+#define DURATION(ms) format_duration_in((char[FORMAT_ROOM]){0}, ms)
+#define RATE(n)      format_rate_in((char[FORMAT_ROOM]){0}, n)
+const char *format_count_in(char room[FORMAT_ROOM], uint64_t n);
+const char *format_size_in(char room[FORMAT_ROOM], uint64_t bytes);
+const char *format_duration_in(char room[FORMAT_ROOM], int64_t ms);
+const char *format_rate_in(char room[FORMAT_ROOM], double n);
 /* Seconds with milliseconds for programs: "12.345". */
 void format_seconds(struct buf *out, int64_t ms);
 

@@ -658,24 +658,15 @@ bool crawl_block_open(struct blocklist **out, const char *command,
 static void log_blocklist(const struct blocklist *b,
                           const struct crawl_settings *s)
 {
-    struct buf text;
-
-    buf_init(&text, 4096);
-    buf_add_str(&text, "blocklist: a filter of ");
-    format_count(&text, blocklist_keys(b));
-    buf_add_str(&text, " URLs");
-    if (s->block_exact != NULL) {
-        buf_add_str(&text, ", and ");
-        format_count(&text, blocklist_exact_keys(b));
-        buf_add_str(&text, " URLs as its second check\n");
-    } else {
-        buf_addf(&text,
-                 " and no second check: about %.3g %% of all other URLs are "
-                 "blocked too (--block-exact FILE lets them in)\n",
-                 100 * blocklist_rate(b));
-    }
-    fputs(buf_str(&text), stderr);
-    buf_fini(&text);
+    fprintf(stderr, "blocklist: a filter of %s URLs", COUNT(blocklist_keys(b)));
+    if (s->block_exact != NULL)
+        fprintf(stderr, ", and %s URLs as its second check\n",
+                COUNT(blocklist_exact_keys(b)));
+    else
+        fprintf(stderr,
+                " and no second check: about %.3g %% of all other URLs are "
+                "blocked too (--block-exact FILE lets them in)\n",
+                100 * blocklist_rate(b));
 }
 
 bool crawl_block_start(struct crawl_setup *c, const struct crawl_settings *s,

@@ -110,24 +110,20 @@ void dedupe_report_bar(struct buf *out, const struct dedupe_progress *s,
     struct buf part;
 
     buf_init(&part, 64);
-    format_count(&part, s->lines);
-    buf_add_str(&part, s->lines == 1 ? " line" : " lines");
+    buf_addf(&part, "%s line%s", COUNT(s->lines), s->lines == 1 ? "" : "s");
     add_part(out, start, width, &part);
-    format_rate(&part, rate);
-    buf_add_str(&part, "/s");
+    buf_addf(&part, "%s/s", RATE(rate));
     add_part(out, start, width, &part);
     if (s->size > 0) {
         buf_addf(&part, "%.0f%% read", percent(s->bytes, s->size));
         add_part(out, start, width, &part);
     }
-    format_count(&part, s->unique);
-    buf_add_str(&part, " unique");
+    buf_addf(&part, "%s unique", COUNT(s->unique));
     add_part(out, start, width, &part);
     buf_addf(&part, "%.0f%% duplicates", percent(s->duplicates, s->lines));
     add_part(out, start, width, &part);
     if (s->invalid > 0) {
-        format_count(&part, s->invalid);
-        buf_add_str(&part, " invalid");
+        buf_addf(&part, "%s invalid", COUNT(s->invalid));
         add_part(out, start, width, &part);
     }
     format_duration(&part, s->elapsed_ms);
@@ -160,12 +156,7 @@ static double lines_a_second(const struct dedupe_progress *s)
 /* "  duplicates    1,234   REST" */
 static void row(struct buf *out, const char *name, uint64_t n)
 {
-    struct buf b;
-
-    buf_init(&b, 64);
-    format_count(&b, n);
-    buf_addf(out, "  %-10s %15s", name, buf_str(&b));
-    buf_fini(&b);
+    buf_addf(out, "  %-10s %15s", name, COUNT(n));
 }
 
 void dedupe_summary_text(struct buf *out, const struct dedupe_summary *s)
@@ -175,30 +166,20 @@ void dedupe_summary_text(struct buf *out, const struct dedupe_summary *s)
     buf_addf(out, "urlweir dedupe: %s\n",
              s->interrupted ? "interrupted" : "finished");
     row(out, "lines", a->lines);
-    buf_add_str(out, "   in ");
-    format_duration(out, a->elapsed_ms);
-    if (a->elapsed_ms > 0) {
-        buf_add_str(out, ", ");
-        format_rate(out, lines_a_second(a));
-        buf_add_str(out, " a second");
-    }
+    buf_addf(out, "   in %s", DURATION(a->elapsed_ms));
+    if (a->elapsed_ms > 0)
+        buf_addf(out, ", %s a second", RATE(lines_a_second(a)));
     buf_add_char(out, '\n');
     row(out, "unique", a->unique);
-    if (s->dir != NULL) {
-        buf_add_str(out, "   known before: ");
-        format_count(out, s->known_before);
-        buf_add_str(out, ", now: ");
-        format_count(out, s->known);
-    }
+    if (s->dir != NULL)
+        buf_addf(out, "   known before: %s, now: %s", COUNT(s->known_before),
+                 COUNT(s->known));
     buf_add_char(out, '\n');
     row(out, "duplicates", a->duplicates);
     buf_addf(out, "   %.1f %%\n", percent(a->duplicates, a->lines));
     row(out, "invalid", a->invalid);
-    buf_add_str(out, "\n  memory     ");
-    format_size(out, s->memory);
-    buf_add_str(out, ", disk ");
-    format_size(out, s->disk);
-    buf_add_char(out, '\n');
+    buf_addf(out, "\n  memory     %s, disk %s\n", SIZE(s->memory),
+             SIZE(s->disk));
 }
 
 static json_t *number(uint64_t n)

@@ -454,29 +454,19 @@ static void filter_print_text(const struct filter_file *f,
     struct buf b;
 
     buf_init(&b, 4096);
-    buf_addf(&b, "kind           %s\nkeys           ", s->kind);
-    format_count(&b, s->count);
-    buf_addf(&b, "\nkeys are       %s",
-             s->count > 0 ? keys_words[f->info.id.keys][1] : "none yet");
-    buf_add_str(&b, "\ncapacity       ");
-    if (s->capacity > 0)
-        format_count(&b, s->capacity);
-    else
-        buf_add_str(&b, "grows");
-    buf_add_str(&b, "\nsize           ");
-    format_size(&b, s->bits / 8);
-    buf_addf(&b, ", %.2f bits a key", bits_per_key(s));
-    if (s->key_bits > 0) {
-        buf_add_str(&b, "\nkept keys      ");
-        format_size(&b, s->key_bits / 8);
-        if (s->capacity == 0)
-            buf_add_str(&b, ", to grow from");
-    }
-    if (s->ttl_s > 0) {
-        buf_add_str(&b, "\nforgets after  ");
-        format_duration(&b, s->ttl_s * 1000);
-        buf_addf(&b, ", in %u generations", s->generations);
-    }
+    buf_addf(&b,
+             "kind           %s\nkeys           %s\nkeys are       %s\n"
+             "capacity       %s\nsize           %s, %.2f bits a key",
+             s->kind, COUNT(s->count),
+             s->count > 0 ? keys_words[f->info.id.keys][1] : "none yet",
+             s->capacity > 0 ? COUNT(s->capacity) : "grows", SIZE(s->bits / 8),
+             bits_per_key(s));
+    if (s->key_bits > 0)
+        buf_addf(&b, "\nkept keys      %s%s", SIZE(s->key_bits / 8),
+                 s->capacity == 0 ? ", to grow from" : "");
+    if (s->ttl_s > 0)
+        buf_addf(&b, "\nforgets after  %s, in %u generations",
+                 DURATION(s->ttl_s * 1000), s->generations);
     buf_addf(&b, "\nfill           %.1f %%", 100 * s->fill);
     buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now", s->fpr_promised,
              s->fpr_predicted);
@@ -486,9 +476,7 @@ static void filter_print_text(const struct filter_file *f,
                  "\nstuck          %" PRIu64 ", which removal no longer "
                  "changes",
                  s->stuck);
-    buf_add_str(&b, "\nfile           ");
-    format_size(&b, f->info.bytes);
-    buf_add_str(&b, "\n");
+    buf_addf(&b, "\nfile           %s\n", SIZE(f->info.bytes));
     if (s->overfull)
         buf_add_str(&b, "It is overfull: its promise no longer holds.\n");
     fputs(buf_str(&b), stdout);
@@ -652,27 +640,21 @@ static void predict_print_text(const struct plan *plans, uint64_t n, double fpr,
     struct buf b;
 
     buf_init(&b, 16384);
-    buf_add_str(&b, "For ");
-    format_count(&b, n);
-    buf_addf(&b, " keys at a false-positive rate of %g:\n\n", fpr);
-    buf_add_str(&b, "  kind       k  bits a key  size\n");
-    for (int i = 0; i < PLANS; i++) {
-        buf_addf(&b, "  %-9s %2u  %10.2f  ", plans[i].kind, plans[i].k,
-                 plans[i].bits_per_key);
-        format_size(&b, (uint64_t)ceil(plans[i].bits_per_key * (double)n / 8));
-        buf_add_str(&b, "\n");
-    }
+    buf_addf(&b,
+             "For %s keys at a false-positive rate of %g:\n\n"
+             "  kind       k  bits a key  size\n",
+             COUNT(n), fpr);
+    for (int i = 0; i < PLANS; i++)
+        buf_addf(&b, "  %-9s %2u  %10.2f  %s\n", plans[i].kind, plans[i].k,
+                 plans[i].bits_per_key,
+                 SIZE((uint64_t)ceil(plans[i].bits_per_key * (double)n / 8)));
     buf_add_str(&b, "\nA `bloom` of this size that holds\n\n");
     for (int i = 0; i < OVERFILLS; i++) {
-        struct buf c;
-
-        buf_init(&c, 64);
-        format_count(&c, (uint64_t)llround(overfill[i] * (double)n));
         buf_addf(&b,
                  "  %20s keys calls %8.4f %% of new keys `maybe`, a plain one "
                  "%8.4f %%\n",
-                 buf_str(&c), 100 * rates->bloom[i], 100 * rates->plain[i]);
-        buf_fini(&c);
+                 COUNT((uint64_t)llround(overfill[i] * (double)n)),
+                 100 * rates->bloom[i], 100 * rates->plain[i]);
     }
     buf_add_str(&b, "\nand says with every batch that its promise no longer "
                     "holds. `scalable` keeps\nit at any size, `stacked` too "
@@ -748,18 +730,12 @@ static void print_answers(uint64_t bits, const struct answer *a, size_t n,
     struct buf b;
 
     buf_init(&b, 4096);
-    format_count(&b, bits);
-    buf_add_str(&b, " bits, ");
-    format_size(&b, (bits + 7) / 8);
-    buf_add_str(&b, ":\n\n  kind    k                  keys  false maybe\n");
+    buf_addf(&b,
+             "%s bits, %s:\n\n  kind    k                  keys  false maybe\n",
+             COUNT(bits), SIZE((bits + 7) / 8));
     for (size_t i = 0; i < n; i++) {
-        struct buf count;
-
-        buf_init(&count, 64);
-        format_count(&count, a[i].keys);
         buf_addf(&b, "  %-6s %2u  %20s  %.4g\n", a[i].kind, a[i].k,
-                 buf_str(&count), a[i].fpr);
-        buf_fini(&count);
+                 COUNT(a[i].keys), a[i].fpr);
         json_array_append_new(kinds, json_pack("{s:s, s:i, s:I, s:f}", "kind",
                                                a[i].kind, "k", (int)a[i].k,
                                                "count", (json_int_t)a[i].keys,

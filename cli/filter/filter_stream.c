@@ -230,27 +230,19 @@ static void redis_print_text(const struct redis_bloom_info *i)
                  "false maybe    %.3g now\n",
                  i->fpr_predicted);
     } else {
-        buf_add_str(&b, "keys           ");
-        format_count(&b, i->count);
-        buf_add_str(&b, "\ncapacity       ");
-        format_count(&b, i->expect);
-        buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now\n", i->fpr,
-                 i->fpr_predicted);
+        buf_addf(&b,
+                 "keys           %s\ncapacity       %s\n"
+                 "false maybe    %.3g promised, %.3g now\n",
+                 COUNT(i->count), COUNT(i->expect), i->fpr, i->fpr_predicted);
     }
-    buf_add_str(&b, "size           ");
-    format_size(&b, (i->bits + 7) / 8);
-    buf_addf(&b, ", k = %u\nfill           %.1f %%\n", i->k,
+    buf_addf(&b, "size           %s, k = %u\nfill           %.1f %%\n",
+             SIZE((i->bits + 7) / 8), i->k,
              100 * (double)i->bits_set / (double)i->bits);
-    if (i->ends_ms >= 0) {
-        buf_add_str(&b, "ends in        ");
-        format_duration(&b, i->ends_ms);
-        buf_add_str(&b, "\n");
-    }
-    if (i->generations > 0) {
-        buf_add_str(&b, "forgets after  ");
-        format_duration(&b, i->ttl_ms);
-        buf_addf(&b, ", in %u generations\n", i->generations);
-    }
+    if (i->ends_ms >= 0)
+        buf_addf(&b, "ends in        %s\n", DURATION(i->ends_ms));
+    if (i->generations > 0)
+        buf_addf(&b, "forgets after  %s, in %u generations\n",
+                 DURATION(i->ttl_ms), i->generations);
     if (i->rebuilding)
         buf_add_str(&b, "It is being rebuilt: every key is written twice.\n");
     if (i->may_evict)

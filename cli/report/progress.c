@@ -272,9 +272,8 @@ void progress_wait(struct buf *out, const struct crawl_standstill *w)
     buf_init(&behind, 256);
     words_of(w, &before, &behind);
     format_terminal(out, bytes_of_str(w->host));
-    buf_add_bytes(out, buf_bytes(&before));
-    format_duration(out, w->ns / NS_PER_MS);
-    buf_add_bytes(out, buf_bytes(&behind));
+    buf_addf(out, "%s%s%s", buf_str(&before), DURATION(w->ns / NS_PER_MS),
+             buf_str(&behind));
     buf_fini(&before);
     buf_fini(&behind);
 }
@@ -287,8 +286,7 @@ static void add_pace(struct buf *b, const struct crawl_stats *s,
     } else if (s->standstill.host[0] != '\0') {
         progress_wait(b, &s->standstill);
     } else {
-        format_rate(b, r->pages);
-        buf_add_str(b, "/s");
+        buf_addf(b, "%s/s", RATE(r->pages));
     }
 }
 
@@ -312,35 +310,29 @@ static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
     struct buf b;
 
     buf_init(&b, PART_MOST - 1);
-    format_count(&b, n->pages);
-    buf_add_str(&b, n->pages == 1 ? " page" : " pages");
+    buf_addf(&b, "%s %s", COUNT(n->pages), n->pages == 1 ? "page" : "pages");
     keep(&parts[0], 0, &b);
     add_pace(&b, s, r);
     keep(&parts[1], 1, &b);
     if (s->paused || s->standstill.host[0] != '\0')
         parts[1].colour = yellow;
-    format_count(&b, n->queued);
-    buf_add_str(&b, " queued");
+    buf_addf(&b, "%s queued", COUNT(n->queued));
     keep(&parts[2], 2, &b);
-    format_count(&b, n->queues_active);
-    buf_add_str(&b, n->queues_active == 1 ? " host" : " hosts");
+    buf_addf(&b, "%s %s", COUNT(n->queues_active),
+             n->queues_active == 1 ? "host" : "hosts");
     keep(&parts[3], 5, &b);
-    format_count(&b, n->failed);
-    buf_add_str(&b, " failed");
+    buf_addf(&b, "%s failed", COUNT(n->failed));
     keep(&parts[4], 4, &b);
     if (n->failed > 0)
         parts[4].colour = red;
     buf_addf(&b, "%.0f%% seen before", percent(n->duplicates, n->links));
     keep(&parts[5], 7, &b);
-    format_size(&b, (uint64_t)r->bytes);
-    buf_add_str(&b, "/s");
+    buf_addf(&b, "%s/s", SIZE((uint64_t)r->bytes));
     keep(&parts[6], 6, &b);
     format_duration(&b, r->elapsed_ms);
     keep(&parts[7], 8, &b);
-    if (r->eta_ms >= 0 && !s->paused && s->standstill.host[0] == '\0') {
-        buf_add_str(&b, "ends in ");
-        format_duration(&b, r->eta_ms);
-    }
+    if (r->eta_ms >= 0 && !s->paused && s->standstill.host[0] == '\0')
+        buf_addf(&b, "ends in %s", DURATION(r->eta_ms));
     keep(&parts[8], 3, &b);
     add_graph(&b, r->done);
     keep(&parts[9], 5, &b);

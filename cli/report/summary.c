@@ -18,13 +18,8 @@
 /* "  pages           1,234   REST"; REST may be empty. */
 static void row(FILE *to, const char *name, uint64_t n, const char *rest)
 {
-    struct buf b;
-
-    buf_init(&b, 64);
-    format_count(&b, n);
-    fprintf(to, "  %-11s %13s%s%s\n", name, buf_str(&b),
+    fprintf(to, "  %-11s %13s%s%s\n", name, COUNT(n),
             rest[0] != '\0' ? "   " : "", rest);
-    buf_fini(&b);
 }
 
 struct reason {
@@ -53,13 +48,11 @@ static void add_reasons(struct buf *out, struct reason *all, size_t n)
             other += all[i].count;
             continue;
         }
-        buf_addf(out, "%s%s ", shown++ > 0 ? ", " : "", all[i].name);
-        format_count(out, all[i].count);
+        buf_addf(out, "%s%s %s", shown++ > 0 ? ", " : "", all[i].name,
+                 COUNT(all[i].count));
     }
-    if (other > 0) {
-        buf_addf(out, "%sother ", shown > 0 ? ", " : "");
-        format_count(out, other);
-    }
+    if (other > 0)
+        buf_addf(out, "%sother %s", shown > 0 ? ", " : "", COUNT(other));
 }
 
 static void reasons_row(FILE *to, const char *name, uint64_t count,
@@ -112,25 +105,18 @@ static void pages_row(FILE *to, const struct summary *s)
     /* Pages that are to be read again count no more until they were. */
     run = run > before ? run - before : 0;
     buf_init(&b, LINE_MOST);
-    if (run != n->pages || n->refreshed > 0) {
-        format_count(&b, run);
-        buf_add_str(&b, n->refreshed > 0 ? " fetches in this run, "
-                                         : " of them in this run, ");
-    }
-    if (s->elapsed_ms > 0) {
-        format_rate(&b, (double)run * 1000 / (double)s->elapsed_ms);
-        buf_add_str(&b, " a second");
-    }
-    if (s->crawl->frontier.same_content > 0) {
-        buf_add_str(&b, ", ");
-        format_count(&b, s->crawl->frontier.same_content);
-        buf_add_str(&b, " with a body seen before");
-    }
-    if (s->crawl->frontier.near_dup > 0) {
-        buf_add_str(&b, ", ");
-        format_count(&b, s->crawl->frontier.near_dup);
-        buf_add_str(&b, " nearly like another");
-    }
+    if (run != n->pages || n->refreshed > 0)
+        buf_addf(&b, "%s %s in this run, ", COUNT(run),
+                 n->refreshed > 0 ? "fetches" : "of them");
+    if (s->elapsed_ms > 0)
+        buf_addf(&b, "%s a second",
+                 RATE((double)run * 1000 / (double)s->elapsed_ms));
+    if (s->crawl->frontier.same_content > 0)
+        buf_addf(&b, ", %s with a body seen before",
+                 COUNT(s->crawl->frontier.same_content));
+    if (s->crawl->frontier.near_dup > 0)
+        buf_addf(&b, ", %s nearly like another",
+                 COUNT(s->crawl->frontier.near_dup));
     row(to, "pages", n->pages, buf_str(&b));
     buf_fini(&b);
 }
@@ -141,10 +127,8 @@ static void fetched_row(FILE *to, const struct crawl_stats *c)
     struct buf b;
 
     buf_init(&b, 64);
-    if (unchanged > 0) {
-        format_count(&b, unchanged);
-        buf_add_str(&b, " unchanged");
-    }
+    if (unchanged > 0)
+        buf_addf(&b, "%s unchanged", COUNT(unchanged));
     row(to, "fetched", c->counts.fetched, buf_str(&b));
     buf_fini(&b);
 }
@@ -161,20 +145,13 @@ static void refreshed_row(FILE *to, const struct summary *s)
     if (n->refreshed == 0)
         return;
     buf_init(&b, LINE_MOST);
-    format_count(&b, n->changed);
-    buf_add_str(&b, " changed");
-    if (before->refreshed > 0) {
-        buf_add_str(&b, "; in this run ");
-        format_count(&b, n->refreshed - before->refreshed);
-        buf_add_str(&b, ", ");
-        format_count(&b, n->changed - before->changed);
-        buf_add_str(&b, " changed");
-    }
-    if (n->gone > 0) {
-        buf_add_str(&b, "; ");
-        format_count(&b, n->gone);
-        buf_add_str(&b, " gone for good");
-    }
+    buf_addf(&b, "%s changed", COUNT(n->changed));
+    if (before->refreshed > 0)
+        buf_addf(&b, "; in this run %s, %s changed",
+                 COUNT(n->refreshed - before->refreshed),
+                 COUNT(n->changed - before->changed));
+    if (n->gone > 0)
+        buf_addf(&b, "; %s gone for good", COUNT(n->gone));
     row(to, "refreshed", n->refreshed, buf_str(&b));
     buf_fini(&b);
 }
@@ -190,10 +167,8 @@ static void cut_row(FILE *to, const struct crawl_stats *c)
     if (length + time == 0)
         return;
     buf_init(&b, LINE_MOST);
-    format_count(&b, length);
-    buf_add_str(&b, " at --max-body, ");
-    format_count(&b, time);
-    buf_add_str(&b, " at --timeout");
+    buf_addf(&b, "%s at --max-body, %s at --timeout", COUNT(length),
+             COUNT(time));
     row(to, "cut off", length + time, buf_str(&b));
     buf_fini(&b);
 }
@@ -282,22 +257,17 @@ static void seen_rows(FILE *to, const struct crawl_stats *c)
     struct buf b;
 
     buf_init(&b, LINE_MOST);
-    format_count(&b, n->duplicates);
-    buf_add_str(&b, " seen before");
-    if (n->dropped > 0) {
-        buf_add_str(&b, ", ");
-        format_count(&b, n->dropped);
-        buf_add_str(&b, " out of scope or over a limit");
-    }
+    buf_addf(&b, "%s seen before", COUNT(n->duplicates));
+    if (n->dropped > 0)
+        buf_addf(&b, ", %s out of scope or over a limit", COUNT(n->dropped));
     row(to, "links", n->links, buf_str(&b));
     buf_clear(&b);
     if (n->drops_lost > 0)
         row(to, "drops lost", n->drops_lost,
             "no room for them (--keep-dropped): they cannot come back");
-    if (c->frontier.false_positives > 0) {
-        format_count(&b, c->frontier.false_positives);
-        buf_add_str(&b, " of which a Bloom filter alone would have lost");
-    }
+    if (c->frontier.false_positives > 0)
+        buf_addf(&b, "%s of which a Bloom filter alone would have lost",
+                 COUNT(c->frontier.false_positives));
     row(to, "unique URLs", n->urls, buf_str(&b));
     buf_fini(&b);
 }
@@ -309,27 +279,17 @@ static void traps_row(FILE *to, const struct crawl_stats *c)
     if (c->frontier.traps == 0)
         return;
     buf_init(&b, LINE_MOST);
-    format_count(&b, c->frontier.done[OUTCOME_SKIPPED][REASON_TRAP] +
-                         c->frontier.dropped[REASON_TRAP]);
-    buf_add_str(&b, " of their URLs not asked for; resume with --traps off "
-                    "asks");
+    buf_addf(&b, "%s of their URLs not asked for; resume with --traps off asks",
+             COUNT(c->frontier.done[OUTCOME_SKIPPED][REASON_TRAP] +
+                   c->frontier.dropped[REASON_TRAP]));
     row(to, "traps", c->frontier.traps, buf_str(&b));
     buf_fini(&b);
 }
 
 static void received_row(FILE *to, const struct summary *s)
 {
-    struct buf size, rest;
-
-    buf_init(&size, 64);
-    buf_init(&rest, LINE_MOST);
-    format_size(&size, s->crawl->counts.bytes);
-    buf_add_str(&rest, "in ");
-    format_duration(&rest, s->elapsed_ms);
-    fprintf(to, "  %-11s %13s   %s\n", "received", buf_str(&size),
-            buf_str(&rest));
-    buf_fini(&size);
-    buf_fini(&rest);
+    fprintf(to, "  %-11s %13s   in %s\n", "received",
+            SIZE(s->crawl->counts.bytes), DURATION(s->elapsed_ms));
 }
 
 /* "connections           1,500   opened for 21,000 requests, 1,490 with TLS (12
@@ -341,16 +301,11 @@ static void connections_row(FILE *to, const struct crawl_stats *c)
     if (c->connections == 0)
         return;
     buf_init(&rest, LINE_MOST);
-    buf_add_str(&rest, "opened for ");
-    format_count(&rest, c->requests);
-    buf_addf(&rest, " request%s", c->requests == 1 ? "" : "s");
-    if (c->handshakes > 0) {
-        buf_add_str(&rest, ", ");
-        format_count(&rest, c->handshakes);
-        buf_add_str(&rest, " with TLS (");
-        format_count(&rest, c->handshakes_resumed);
-        buf_add_str(&rest, " resumed)");
-    }
+    buf_addf(&rest, "opened for %s request%s", COUNT(c->requests),
+             c->requests == 1 ? "" : "s");
+    if (c->handshakes > 0)
+        buf_addf(&rest, ", %s with TLS (%s resumed)", COUNT(c->handshakes),
+                 COUNT(c->handshakes_resumed));
     row(to, "connections", c->connections, buf_str(&rest));
     buf_fini(&rest);
 }
@@ -472,18 +427,15 @@ static void add_wait(struct buf *b, const struct crawl_wait *w)
     bool given_up = w->ns < 0, over_budget = w->ns == INT64_MAX;
 
     format_terminal(b, bytes_of_str(w->host));
-    buf_add_str(b, given_up      ? " did not respond"
-                   : over_budget ? " is over a budget"
-                                 : " waits ");
-    if (!given_up && !over_budget)
-        format_duration(b, w->ns / NS_PER_MS);
+    if (given_up || over_budget)
+        buf_add_str(b, given_up ? " did not respond" : " is over a budget");
+    else
+        buf_addf(b, " waits %s", DURATION(w->ns / NS_PER_MS));
     if (w->why[0] != '\0')
         buf_addf(b, " (%s)", w->why);
     if (w->urls == 0)
         return;
-    buf_add_str(b, ", ");
-    format_count(b, w->urls);
-    buf_addf(b, " URL%s%s", w->urls == 1 ? "" : "s",
+    buf_addf(b, ", %s URL%s%s", COUNT(w->urls), w->urls == 1 ? "" : "s",
              !given_up && !over_budget ? ""
              : w->urls == 1            ? " stays queued"
                                        : " stay queued");
@@ -512,12 +464,9 @@ static void print_longest(FILE *to, const struct crawl_wait *w)
         return;
     buf_init(&b, LINE_MOST);
     format_terminal(&b, bytes_of_str(w->host));
-    buf_add_str(&b, " will take longest: ");
-    format_count(&b, w->urls);
-    buf_addf(&b, " URL%s, one each ", w->urls == 1 ? "" : "s");
-    format_duration(&b, w->ns / NS_PER_MS);
-    buf_addf(&b, " (%s)", w->why);
-    fprintf(to, "  %s\n", buf_str(&b));
+    fprintf(to, "  %s will take longest: %s URL%s, one each %s (%s)\n",
+            buf_str(&b), COUNT(w->urls), w->urls == 1 ? "" : "s",
+            DURATION(w->ns / NS_PER_MS), w->why);
     buf_fini(&b);
 }
 

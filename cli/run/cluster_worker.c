@@ -376,19 +376,15 @@ static uint32_t count_ours(const struct worker *w)
 static void tell(const struct worker *w, const char *what)
 {
     struct shard_report all = cluster_stats_sum(w->all);
-    struct buf size;
 
     if (w->s->quiet)
         return;
-    buf_init(&size, 64);
-    format_size(&size, all.bytes);
     fprintf(stderr,
             "urlweir %s: %s: %" PRIu64 " pages, %" PRIu64
             " URLs queued, %" PRIu64 " failed, %s; %" PRIu32 " of %" PRIu32
             " shards here\n",
-            w->command, what, all.pages, all.queued, all.failed, buf_str(&size),
-            count_ours(w), w->count);
-    buf_fini(&size);
+            w->command, what, all.pages, all.queued, all.failed,
+            SIZE(all.bytes), count_ours(w), w->count);
 }
 
 static bool signal_came(int64_t *last)

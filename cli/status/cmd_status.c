@@ -65,6 +65,11 @@ static const char *text_at(const json_t *o, const char *name)
     return json_string_value(json_object_get(o, name));
 }
 
+static uint64_t uint_at(const json_t *o, const char *name)
+{
+    return (uint64_t)json_integer_value(json_object_get(o, name));
+}
+
 static void print_place(const json_t *o)
 {
     const json_t *pid = json_object_get(o, "pid");
@@ -81,12 +86,7 @@ static void print_place(const json_t *o)
 
 static void text_row(const char *label, const json_t *value)
 {
-    struct buf b;
-
-    buf_init(&b, 64);
-    format_count(&b, (uint64_t)json_integer_value(value));
-    printf("  %-22s %14s\n", label, buf_str(&b));
-    buf_fini(&b);
+    printf("  %-22s %14s\n", label, COUNT((uint64_t)json_integer_value(value)));
 }
 
 /* A column of a list of objects: its field, what stands above it, its width
@@ -336,18 +336,15 @@ static void service_print_totals(const json_t *o)
                                           {"queue_count", "queues"},
                                           {"blocked_queues",
                                            "of them blocked"}};
-    struct buf delay;
+    int64_t delay_ms =
+        (int64_t)(json_number_value(
+                      json_object_get(o, "default_delay_seconds")) *
+                      1000 +
+                  0.5);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         text_row(rows[i][1], json_object_get(o, rows[i][0]));
-    buf_init(&delay, 64);
-    format_duration(&delay,
-                    (int64_t)(json_number_value(
-                                  json_object_get(o, "default_delay_seconds")) *
-                                  1000 +
-                              0.5));
-    printf("  %-22s %14s\n", "default delay", buf_str(&delay));
-    buf_fini(&delay);
+    printf("  %-22s %14s\n", "default delay", DURATION(delay_ms));
     if (!json_is_true(json_object_get(o, "active")))
         printf("  no URL is handed out: the service was set inactive\n");
 }
@@ -394,14 +391,11 @@ static void text_queue(const struct view *v, uint32_t number, struct buf *line)
         buf_add_str(line, " of ");
         format_terminal(line, crawl);
     }
-    if (q.delay_ms >= 0) {
-        buf_add_str(line, ", delay ");
-        format_duration(line, q.delay_ms);
-    }
-    if (q.blocked_until_ms > 0) {
-        buf_add_str(line, ", blocked for ");
-        format_duration(line, q.blocked_until_ms - v->facts->now);
-    }
+    if (q.delay_ms >= 0)
+        buf_addf(line, ", delay %s", DURATION(q.delay_ms));
+    if (q.blocked_until_ms > 0)
+        buf_addf(line, ", blocked for %s",
+                 DURATION(q.blocked_until_ms - v->facts->now));
     if (q.limit > 0)
         buf_addf(line, ", limit %u", q.limit);
     printf("%12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", q.urls.queued,
@@ -625,11 +619,8 @@ static void unresponsive_print_one(const json_t *o)
     format_terminal(&b, bytes_of(json_string_value(host),
                                  json_string_length(host)));
     buf_add_str(&b, " did not respond (");
-    format_terminal(&b, bytes_of_str(
-                            json_string_value(json_object_get(o, "reason"))));
-    buf_add_str(&b, "), ");
-    format_count(&b, queued);
-    buf_addf(&b, " URL%s queued", queued == 1 ? "" : "s");
+    format_terminal(&b, bytes_of_str(text_at(o, "reason")));
+    buf_addf(&b, "), %s URL%s queued", COUNT(queued), queued == 1 ? "" : "s");
     printf("  %s\n", buf_str(&b));
     buf_fini(&b);
 }
@@ -889,30 +880,18 @@ static void status_set_memory(json_t *o, struct reader *r, const json_t *live)
 /* NULL is fine */
 static void status_print_memory(const json_t *memory)
 {
-    struct buf line;
-
     if (memory == NULL)
         return;
-    buf_init(&line, 4096);
-    buf_add_str(&line, "  memory: at most ");
-    format_size(&line,
-                (uint64_t)json_integer_value(json_object_get(memory, "limit")));
-    buf_add_char(&line, '\n');
+    printf("  memory: at most %s\n", SIZE(uint_at(memory, "limit")));
     for (int i = 0; i < PARTS; i++) {
         const json_t *part = json_object_get(memory, parts[i].name);
         const json_t *used = json_object_get(part, "used");
 
-        buf_addf(&line, "    %s: ", parts[i].title);
-        if (used != NULL) {
-            format_size(&line, (uint64_t)json_integer_value(used));
-            buf_add_str(&line, " of ");
-        }
-        format_size(&line, (uint64_t)json_integer_value(
-                               json_object_get(part, "share")));
-        buf_add_char(&line, '\n');
+        printf("    %s: ", parts[i].title);
+        if (used != NULL)
+            printf("%s of ", SIZE(uint_at(part, "used")));
+        puts(SIZE(uint_at(part, "share")));
     }
-    fputs(buf_str(&line), stdout);
-    buf_fini(&line);
 }
 
 struct status_settings {
@@ -990,29 +969,22 @@ static void print_pace(const json_t *o)
 
     if (!json_is_number(elapsed))
         return;
-    buf_init(&b, 4096);
-    buf_add_str(&b, "  in this run: ");
-    format_duration(&b, (int64_t)(json_number_value(elapsed) * 1000));
-    buf_add_str(&b, ", ");
-    format_rate(&b, json_number_value(json_object_get(o, "pages_per_second")));
-    buf_add_str(&b, " pages and ");
-    format_size(&b, (uint64_t)json_number_value(
-                        json_object_get(o, "bytes_per_second")));
-    buf_addf(&b,
-             " a second\n  transfers: %" PRId64 " of at most %" PRId64
-             ", %" PRId64 " connections open\n",
-             (int64_t)json_integer_value(json_object_get(o, "transfers")),
-             (int64_t)json_integer_value(json_object_get(o, "transfers_most")),
-             (int64_t)json_integer_value(
-                 json_object_get(o, "connections_open")));
+    printf("  in this run: %s, %s pages and %s a second\n"
+           "  transfers: %" PRIu64 " of at most %" PRIu64 ", %" PRIu64
+           " connections open\n",
+           DURATION((int64_t)(json_number_value(elapsed) * 1000)),
+           RATE(json_number_value(json_object_get(o, "pages_per_second"))),
+           SIZE((uint64_t)json_number_value(
+               json_object_get(o, "bytes_per_second"))),
+           uint_at(o, "transfers"), uint_at(o, "transfers_most"),
+           uint_at(o, "connections_open"));
     if (json_is_object(waiting)) {
         take_wait(waiting, &w);
-        buf_add_str(&b, "  ");
+        buf_init(&b, 4096);
         progress_wait(&b, &w);
-        buf_add_char(&b, '\n');
+        printf("  %s\n", buf_str(&b));
+        buf_fini(&b);
     }
-    fputs(buf_str(&b), stdout);
-    buf_fini(&b);
 }
 
 static json_t *status_json(struct reader *r)

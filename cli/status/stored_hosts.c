@@ -516,18 +516,12 @@ static bool is_told(const struct host_record *h)
 
 static void add_delay(struct buf *line, const struct host_record *h)
 {
-    if (h->crawl_delay_ms >= 0) {
-        buf_add_str(line, ", Crawl-delay ");
-        format_duration(line, h->crawl_delay_ms);
-    }
-    if (bytes_is(h->delay_why, "max_crawl_delay")) {
-        buf_add_str(line, " cut to ");
-        format_duration(line, h->delay_ms);
-    }
-    if (h->set_delay_ms >= 0) {
-        buf_add_str(line, ", delay ");
-        format_duration(line, h->set_delay_ms);
-    }
+    if (h->crawl_delay_ms >= 0)
+        buf_addf(line, ", Crawl-delay %s", DURATION(h->crawl_delay_ms));
+    if (bytes_is(h->delay_why, "max_crawl_delay"))
+        buf_addf(line, " cut to %s", DURATION(h->delay_ms));
+    if (h->set_delay_ms >= 0)
+        buf_addf(line, ", delay %s", DURATION(h->set_delay_ms));
 }
 
 /* A limit has words of its own. */
@@ -568,10 +562,8 @@ static bool print_host(void *ctx, const struct host_record *h)
     }
     add_delay(&line, h);
     add_why(&line, h);
-    if (h->due_ms > 0) {
-        buf_add_str(&line, ": waits ");
-        format_duration(&line, h->due_ms - clock_wall_ms());
-    }
+    if (h->due_ms > 0)
+        buf_addf(&line, ": waits %s", DURATION(h->due_ms - clock_wall_ms()));
     if (h->limit > 0)
         buf_addf(&line, ", limit %" PRIu64 ": %" PRIu64 " done", h->limit,
                  h->completed);

@@ -60,29 +60,20 @@ static void add_how_to_go_on(const struct steer *t, const json_t *crawl,
     buf_add_char(out, '`');
 }
 
-/* "1 page", "1,200 pages" */
-static void add_number(struct buf *out, uint64_t n, const char *what)
-{
-    format_count(out, n);
-    buf_addf(out, " %s%s", what, n == 1 ? "" : "s");
-}
-
 /* "crawl: paused; 120 pages, 3,880 URLs queued" */
 static void print_state(const struct steer *t, const json_t *crawl)
 {
     const char *state = json_string_value(json_object_get(crawl, "state"));
     uint64_t under_way = number(crawl, "transfers");
+    uint64_t pages = number(crawl, "pages"), queued = number(crawl, "queued");
     struct buf line;
 
     buf_init(&line, 65536);
     steer_add_label(t, crawl, &line);
     buf_add_str(&line, ": ");
     format_terminal(&line, bytes_of_str(state != NULL ? state : "?"));
-    buf_add_str(&line, "; ");
-    add_number(&line, number(crawl, "pages"), "page");
-    buf_add_str(&line, ", ");
-    add_number(&line, number(crawl, "queued"), "URL");
-    buf_add_str(&line, " queued");
+    buf_addf(&line, "; %s page%s, %s URL%s queued", COUNT(pages),
+             pages == 1 ? "" : "s", COUNT(queued), queued == 1 ? "" : "s");
     if (t->usage == &pause_usage && under_way > 0)
         buf_addf(&line, ", %" PRIu64 " answers still on their way", under_way);
     if (t->usage == &stop_usage)
