@@ -323,7 +323,7 @@ check-releases: ## README's commands in a fresh Debian 12, build and unit tests 
 # The simulator: see docs/testing.md.
 .PHONY: sim sim-faults check-sim
 sim: $B/sim ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1, KIND=shards)
-	$(Q)LD_BIND_NOW=1 $< $(or $(SEED),-n $(or $(N),1000) $(or $(FROM),$(if $(KIND),16,1)) $(if $(KIND),16))
+	$(Q)LD_BIND_NOW=1 $< $(or $(SEED),-n $(or $(N),1000) $(if $(KIND),$$((($(or $(FROM),16) + 15) / 16 * 16)) 16,$(or $(FROM),1)))
 
 check-sim: $B/sim ## some seeds of the simulator, and that a seed does the same twice
 	$(Q)for i in 1 2; do { $< 11; $< 12; } >$B/sim.trace.$$i 2>&1; done; cmp $B/sim.trace.1 $B/sim.trace.2
@@ -383,7 +383,7 @@ bench-redis-stalls: $(BIN) # ARGS=KEYS: how long others wait while a filter in R
 	$(Q)python3 bench/redis_stalls.py $(abspath $B) $(ARGS)
 
 .PHONY: bench-cluster
-bench-cluster: $(BIN) $(SUPPORT_BIN) # ARGS="PAGES HOSTS ROUNDS": a page of a crawl whose shards are in Kafka, beside one machine
+bench-cluster: $(BIN) $(SUPPORT_BIN) # ARGS="PAGES HOSTS ROUNDS": a page of a crawl whose shards are in Kafka, beside one machine; ARGS=restore: a shard taken over
 	$(Q)python3 bench/cluster.py $(abspath $B) $(ARGS)
 
 .PHONY: bench-users

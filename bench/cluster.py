@@ -2,6 +2,10 @@
 """What a page of a crawl costs when its shards are in Kafka: CPU time of all processes of
 urlweir, octets in Kafka, beside the same crawl on one machine, in turn.
 usage: bench/cluster.py BUILD_DIR [PAGES] [HOSTS] [ROUNDS]
+       bench/cluster.py BUILD_DIR restore [URLS]
+
+With `restore`: the seconds until a worker that takes a shard over answers for it, from its own
+disk and from Kafka alone; half of the shard's URLs are done, the others wait.
 
 One broker and the web run on the same machine; what the broker takes stands apart, and the time
 that a commit waits for it is wall time alone. Medians of the rounds. Skipped without Java.
@@ -21,7 +25,9 @@ from machine import machine
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BUILD = sys.argv[1]
 URLWEIR = BUILD + "/urlweir"
-PAGES, HOSTS, ROUNDS = [int(word) for word in (sys.argv[2:] + ["20000", "100", "3"][len(sys.argv[2:]):])]
+RESTORE = sys.argv[2:3] == ["restore"]
+NUMBERS = sys.argv[3:] or ["1000000"] if RESTORE else sys.argv[2:] + ["20000", "100", "3"][len(sys.argv[2:]):]
+PAGES, HOSTS, ROUNDS = [int(word) for word in (NUMBERS + ["1", "1"] if RESTORE else NUMBERS)]
 OPTIONS = ["--scope", "any", "--allow-private", "--delay", "0", "--sitemap", "off", "--max-delay", "100ms"]
 OWN = ["--min-disk", "0", "--progress", "none"]
 
@@ -98,10 +104,52 @@ class Bench:
         return time.monotonic() - began
 
 
+def run(*words):
+    subprocess.run([URLWEIR, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def answers(words, where):
+    """Seconds and CPU of a worker until its shard answers, and it stands still then."""
+    before, began = cpu(), time.monotonic()
+    p = subprocess.Popen([URLWEIR, *words, *OWN], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not os.path.exists(where + "/shards/0/control"):
+        if p.poll() is not None:
+            sys.exit("%s: status %d" % (words, p.returncode))
+        time.sleep(0.02)
+    took = time.monotonic() - began
+    p.terminate()
+    p.wait()
+    return took, cpu() - before
+
+
+def measure_restore(work):
+    with open(work + "/kafka/brokers", encoding="ascii") as f:
+        url = "kafka://%s/restore" % f.read().strip()
+    with open(work + "/list", "w", encoding="ascii") as f:
+        for n in range(PAGES):
+            f.write("http://host-%d.example/folder/page-%d.html\t%s\n" % (n % 1000, n, "done" if n % 2 else "waiting"))
+    run("import", "--from", "list", work + "/list", "-o", work + "/one", "--cluster", url, "--shards", "1")
+    run("pause", url)
+    print(machine())
+    print("a shard of %d URLs, %d octets in NAME.state" % (PAGES, octets(work + "/kafka", "restore.state")))
+    for name, words, where in (("own disk", ["resume", work + "/one"], "/one"),
+                               ("nothing", ["join", url, "-o", work + "/two"], "/two"),
+                               ("own disk", ["resume", work + "/two"], "/two"),
+                               ("own disk, again", ["resume", work + "/two"], "/two")):
+        print("from %-16s %6.1f s until it answers, %5.1f s of CPU with the stop" % (name, *answers(words, work + where)))
+
+
 def main():
     work = tempfile.mkdtemp(prefix="urlweir-bench-cluster.")
     if kafka("start", work + "/kafka", "1") != 0:
         print("bench-cluster: skipped")
+        return
+    if RESTORE:
+        try:
+            measure_restore(work)
+        finally:
+            kafka("stop", work + "/kafka")
+            shutil.rmtree(work)
         return
     site = subprocess.Popen([BUILD + "/tests/support/site", "serve", "--hosts", str(HOSTS), "--pages", str(PAGES), "--size", "4000",
                              "--seed", "5", "--max-time", "3600", "--stdin-guard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -224,7 +224,9 @@ void steering_answer(struct crowd_request *r)
                  {"/settings", CRAWLS_SET_SETTINGS},
                  {"/refresh", CRAWLS_REFRESH},
                  {"/retry", CRAWLS_RETRY}};
-    struct crawls_call c = {.crawl = bytes_of_str(CRAWL_ID)};
+    /* A GET of the crawl asks whether it is there. */
+    struct crawls_call c = {.crawl = bytes_of_str(CRAWL_ID),
+                            .verb = CRAWLS_SETTINGS};
     enum status st = STATUS_CLOSED;
     char *text;
 
