@@ -7,6 +7,7 @@
  * transaction, so a page's completion and its links become durable together.
  */
 #include <stdlib.h>
+#include <xxhash.h>
 
 #include "base/fault.h"
 #include "base/mem.h"
@@ -70,6 +71,61 @@ static enum status drop_outlinks(struct frontier *f,
     return st;
 }
 
+/* What of a link decides how it is kept. */
+struct link_mark {
+    uint64_t hi, lo;
+    uint32_t depth, place;
+    uint16_t hops, reason;
+    uint8_t kind, pad[3];
+};
+
+/* Of the links of a page, and of what is kept of links at all; not 0. */
+static uint64_t digest_links(const struct frontier *f,
+                             const struct url_done *done)
+{
+    uint64_t sum = (uint64_t)f->keeps_paths << 1 | (f->drop_log != NULL);
+
+    for (size_t i = 0; i < done->outlink_count; i++) {
+        const struct url_item *u = &done->outlinks[i];
+        const struct link_mark m = {.hi = u->digest.hi,
+                                    .lo = u->digest.lo,
+                                    .depth = u->depth,
+                                    .hops = u->hops,
+                                    .kind = u->kind};
+
+        sum = XXH3_64bits_withSeed(&m, sizeof m, sum);
+    }
+    for (size_t i = 0; i < done->drop_count; i++) {
+        const struct url_drop *d = &done->drops[i];
+        const struct link_mark m = {.hi = XXH3_64bits(d->url.at, d->url.len),
+                                    .depth = d->depth,
+                                    .place = d->place,
+                                    .hops = d->hops,
+                                    .reason = (uint16_t)(1 + d->reason),
+                                    .kind = d->kind};
+
+        sum = XXH3_64bits_withSeed(&m, sizeof m, sum);
+    }
+    return (sum >> 1) + 1;
+}
+
+/* Did the page have these links when it was fetched before? Then what is kept
+ * of them is kept, and fetching it again for years adds nothing. */
+static void compare_links(const struct frontier *f, const struct url_done *done,
+                          struct lease_record *page)
+{
+    if (page == NULL ||
+        (page->life != LIFE_AGAIN && f->o.refresh.every_ms == 0) ||
+        done->partial || page->part_count > 0 ||
+        done->outcome.status != OUTCOME_FETCHED ||
+        done->outcome.reason == REASON_UNCHANGED)
+        return;
+    page->links = digest_links(f, done);
+    page->has_same = page->life == LIFE_AGAIN &&
+                     page->refresh.links == page->links &&
+                     frontier_store_counter(f->store, "drops_lost") == 0;
+}
+
 /* Gathers the links of all pages of the call in one list; those of done[i]
  * begin at `first[i]`. */
 static enum status gather(struct frontier *f, const struct url_done *done,
@@ -84,11 +140,11 @@ static enum status gather(struct frontier *f, const struct url_done *done,
     *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         bool spiral = frontier_trap_has_body(f, &done[i]);
-        const struct lease_record *page;
+        struct lease_record *page = lease_find(f->leases, done[i].id);
         enum outcome_reason why;
 
-        page = lease_find(f->leases, done[i].id);
         first[i] = at;
+        compare_links(f, &done[i], page);
         st = frontier_why_known(f, done, i, &why);
         if (st == STATUS_OK && why != REASON_NONE)
             st = drop_outlinks(f, &done[i], why, wall_ms);
@@ -101,7 +157,8 @@ static enum status gather(struct frontier *f, const struct url_done *done,
                                    .on_level = page != NULL &&
                                                done[i].outlinks[k].depth ==
                                                    page->lease.depth,
-                                   .spiral = spiral};
+                                   .spiral = spiral,
+                                   .is_kept = page != NULL && page->has_same};
         }
     }
     *count = at;
@@ -338,9 +395,10 @@ static enum status add_paths(struct frontier *f, uint64_t page,
 static enum status record_paths(struct frontier *f, const struct url_done *done,
                                 const struct admission *list, size_t n)
 {
+    const struct lease_record *page = lease_find(f->leases, done->id);
     enum status st = STATUS_OK;
 
-    if (lease_find(f->leases, done->id) == NULL || n == 0)
+    if (page == NULL || page->has_same || n == 0)
         return STATUS_OK;
     for (unsigned s = 0; st == STATUS_OK && s < PATH_STEPS_; s++)
         st = add_paths(f, done->id, (enum path_step)s, list, n);

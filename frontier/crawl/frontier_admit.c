@@ -216,7 +216,8 @@ static enum status frontier_keep_sent(struct frontier *f,
 {
     const struct url_item *item = a->item;
 
-    if (!f->keeps_paths || a->via == 0 || item->depth <= (a->on_level ? 0 : 1))
+    if (!f->keeps_paths || a->is_kept || a->via == 0 ||
+        item->depth <= (a->on_level ? 0 : 1))
         return STATUS_OK;
     return frontier_keep_drop(f,
                               &(struct kept_drop){.via = a->via,
@@ -243,7 +244,9 @@ static enum status keep_link(struct frontier *f, const struct url_drop *d,
         .place = d->place,
     };
 
-    return d->whole ? frontier_keep_drop(f, &k) : STATUS_OK;
+    return d->whole && (page == NULL || !page->has_same)
+               ? frontier_keep_drop(f, &k)
+               : STATUS_OK;
 }
 
 /* ---- counted ---- */
@@ -262,6 +265,8 @@ static enum status frontier_drop_new(struct frontier *f, struct admission *a,
                         item->url, a->via, wall_ms);
     frontier_store_add(f->store, name, 1);
     frontier_store_add(f->store, "dropped", 1);
+    if (a->is_kept)
+        return STATUS_OK;
     return frontier_keep_drop(f, &(struct kept_drop){
                                      .via = a->via,
                                      .text = item->url,

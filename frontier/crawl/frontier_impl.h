@@ -388,6 +388,7 @@ struct admission {
                        has no row */
     bool dropped; /* out: and counted as a drop; a repeat in its call is not */
     bool spiral;  /* its page is one of a trap that is told by its body */
+    bool is_kept; /* its page had it before: neither drop nor path is kept */
 };
 /* Admits the new ones of list[0..n). */
 MUST_CHECK enum status frontier_admit(struct frontier *f,

@@ -169,10 +169,12 @@ enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
                                   uint8_t kind, const struct fetch_row *row,
                                   struct outcome o, int64_t fresh_ms)
 {
+    const struct lease_record *l = lease_find(f->leases, row->url);
     struct refresh_row first = {.queue = queue,
                                 .url = row->url,
                                 .seq = row->seq,
-                                .at_ms = row->at_ms};
+                                .at_ms = row->at_ms,
+                                .links = l != NULL ? l->links : 0};
 
     enum status st =
         frontier_refresh_guess(f, row->url, fresh_ms, &first.known);
@@ -530,6 +532,7 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
                                    row->at_ms - next.at_ms, changed);
     next.seq = seq;
     next.at_ms = row->at_ms;
+    next.links = l->links != 0 ? l->links : next.links;
     st = frontier_refresh_drop(f, &l->refresh);
     return st == STATUS_OK ? end_lease(f, l->life, &next, o, l->lease.kind,
                                        lag_of(f, &l->refresh, row->at_ms))

@@ -493,6 +493,8 @@ struct lease_record *lease_add(struct map *leases, struct host_queue *h,
     r->via = row->via;
     r->life = url_life_after(LIFE_QUEUED, LIFE_LEASE);
     r->refresh = (struct refresh_row){.url = 0};
+    r->links = 0;
+    r->has_same = false;
     r->external = NULL;
     r->lease = (struct url_lease){
         .id = row->id,

@@ -267,7 +267,9 @@ struct lease_record {
     uint64_t via;
     enum url_life life;         /* LIFE_LEASED or LIFE_AGAIN */
     struct refresh_row refresh; /* of LIFE_AGAIN: its date; else url is 0 */
-    struct link_range *parts;   /* the links stored so far of a list that comes
+    uint64_t links; /* a digest of those of its page; 0: not known yet */
+    bool has_same;  /* links as at its last fetch, which were kept then */
+    struct link_range *parts; /* the links stored so far of a list that comes
                                    in parts */
     size_t part_count;
     struct external_lease

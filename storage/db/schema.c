@@ -125,7 +125,8 @@ const char *const schema_sql[] = {
     /* when done URLs are fetched again: rows/refresh_store.c */
     "CREATE TABLE refresh(queue INTEGER, due INTEGER, url INTEGER,"
     " seq INTEGER, at INTEGER, tries INTEGER, absent INTEGER,"
-    " checks INTEGER, PRIMARY KEY(queue, due, url)) WITHOUT ROWID",
+    " checks INTEGER, links INTEGER, PRIMARY KEY(queue, due, url))"
+    " WITHOUT ROWID",
     "CREATE TABLE place(queue INTEGER PRIMARY KEY, address TEXT)",
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB)",
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"

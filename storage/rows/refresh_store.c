@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "storage/db/db_row.h"
 
-#define COLUMNS "queue, due, url, seq, at, tries, absent, checks"
+#define COLUMNS "queue, due, url, seq, at, tries, absent, checks, links"
 
 struct refresh_store {
     struct db *d;
@@ -34,7 +34,7 @@ enum status refresh_store_open(struct refresh_store **out, struct db *d)
     s->d = d;
     st = db_prepare(d, &s->put,
                     "INSERT INTO refresh(" COLUMNS ")"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
     if (st == STATUS_OK)
         st = db_prepare(d, &s->drop,
                         "DELETE FROM refresh WHERE queue = ? AND due = ?"
@@ -83,6 +83,7 @@ enum status refresh_store_put(struct refresh_store *s,
     sqlite3_bind_int64(s->put, 6, row->tries);
     sqlite3_bind_int64(s->put, 7, row->absent);
     sqlite3_bind_int64(s->put, 8, (int64_t)row->known);
+    sqlite3_bind_int64(s->put, 9, (int64_t)row->links);
     return db_run(s->d, s->put);
 }
 
@@ -111,6 +112,7 @@ static enum status take(sqlite3_stmt *q, struct refresh_row *out)
         .tries = (uint32_t)db_row_count(&r, 5, UINT32_MAX),
         .absent = (uint32_t)db_row_count(&r, 6, UINT32_MAX),
         .known = db_row_count(&r, 7, INT64_MAX),
+        .links = db_row_count(&r, 8, INT64_MAX),
     };
     return db_row_check(&r, "refresh");
 }

@@ -33,6 +33,7 @@ struct refresh_row {
     uint32_t tries;  /* of the refresh under way that failed for now */
     uint32_t absent; /* consecutive fetches that found 404 or 410 */
     uint64_t known;  /* how often it changes (refresh_rule.h) */
+    uint64_t links;  /* a digest of those that its page had; 0: not known */
 };
 
 MUST_CHECK enum status refresh_store_open(struct refresh_store **out,

@@ -123,6 +123,71 @@ TEST(overdue_urls_are_counted_again_after_a_restart)
     end(&r);
 }
 
+/* Fetches the page, which has this link and the first `n` drops: what is kept
+ * for a setting that is widened, and rows of paths, from then on. */
+static void fetch_links(struct rig *r, size_t n, uint64_t *kept, int64_t *paths)
+{
+    const struct url_drop drops[] = {
+        judge_drop("http://a.test/deep", REASON_DEPTH),
+        judge_drop("http://a.test/out", REASON_EXCLUDE),
+        judge_drop("http://a.test/new", REASON_EXCLUDE),
+    };
+    struct url_item link = rig_item(r, "http://a.test/"); /* itself */
+    struct reader reader;
+
+    advance(r, EVERY);
+    link.depth = 1;
+    ck_ok(frontier_ack(r->e,
+                       &(struct url_done){.id = lease_at(r),
+                                          .outcome = page,
+                                          .row = {.at_ms = rig_wall(r)},
+                                          .outlinks = &link,
+                                          .outlink_count = 1,
+                                          .drops = drops,
+                                          .drop_count = n,
+                                          .host = {.ended = r->now,
+                                                   .crawl_delay_ms = -2,
+                                                   .retry_after_ms = -1}},
+                       1, r->now, rig_wall(r)));
+    rig_commit(r);
+    *kept = rig_counter(r, "drops_kept");
+    ck_ok(reader_open(&reader, r->at.dir));
+    ck_ok(db_number(reader.db, "SELECT count(*) FROM path", paths));
+    reader_close(&reader);
+}
+
+/* Promise (Seen check and store): a page that is fetched again and again with
+ * the same links adds nothing to what is kept of links; new ones are added. */
+TEST(the_same_links_are_kept_once)
+{
+    uint64_t kept, before;
+    int64_t paths, rows;
+    struct rig r;
+
+    judge_init(&r);
+    r.o.refresh = (struct refresh_rules){.every_ms = EVERY,
+                                         .min_ms = EVERY,
+                                         .share = 0.5};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    fetch_links(&r, 2, &kept, &paths);
+    judge_terms(&r, 1, NULL);
+    judge_again(&r, 0); /* from here on paths are kept */
+    fetch_links(&r, 2, &before, &rows);
+    for (int i = 0; i < 3; i++) {
+        rig_reopen(&r);
+        fetch_links(&r, 2, &kept, &paths);
+        ck_assert_uint_eq(kept, before);
+        ck_assert_int_eq(paths, rows);
+    }
+    fetch_links(&r, 3, &kept, &paths);
+    ck_assert_uint_gt(kept, before);
+    ck_assert_int_gt(paths, rows);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+
 /* --until-idle ends then: what was to be tried again is kept out since. */
 TEST(a_page_that_a_setting_keeps_out_is_not_tried_again)
 {

@@ -142,8 +142,8 @@ TEST(the_last_record_of_each_key_makes_the_same_database)
            " x'00ff')");
     run(d, "UPDATE queue_state SET failures = 9 WHERE queue = 7;"
            "UPDATE counter SET value = value + 1");
-    run(d, "INSERT INTO refresh VALUES(1, 2, 3, 4, 5, 6, 7, 8),"
-           "(1, 2, 4, 4, 5, 6, 7, 8); DELETE FROM refresh WHERE url = 3;"
+    run(d, "INSERT INTO refresh VALUES(1, 2, 3, 4, 5, 6, 7, 8, 9),"
+           "(1, 2, 4, 4, 5, 6, 7, 8, 9); DELETE FROM refresh WHERE url = 3;"
            "UPDATE refresh SET due = 9");
     run(d, "INSERT INTO robots VALUES('https://\xc3\xa9/', 1, 2, 3, 4, x'')");
     run(d, "DELETE FROM url WHERE id = 2");
