@@ -87,9 +87,9 @@ make --no-print-directory bench-filter >"$printed"
     echo
     echo "Printed by \`make bench-filter${LONG:+ LONG=1}\` on $on:"
     echo
-    # What a crawl does not use is left out, most sizes of its filter, and the aims.
+    # What a crawl does not use is left out, most sizes of its filter, and what follows the tables.
     sed -n '/^Instructions:/,$p' "$printed" |
-        sed '/^What is to be reached/,$d; /^stacked, made/,/^All kinds/{/^All kinds/!d}
+        sed '/^Saved and read again/,$d; /^stacked, made/,/^All kinds/{/^All kinds/!d}
             /^ *A miss of theirs/,/^scalable, made/{/^scalable, made/!d}
             /^ *\(262144\|524288\|2097152\|4194304\|8388608\|16777216\|33554432\|67108864\) /d' |
         sed 's/^/    /; s/ *$//'
