@@ -1,7 +1,7 @@
 #!/bin/sh
-# URLs over the budget of their host or registrable domain wait: the crawl goes
-# on without them, ends with 3, says how many wait and for which budget, and
-# fetches them once the budget is larger.
+# URLs over the budget of their host wait: the crawl goes on without them, ends
+# with 3, says how many wait and for which budget, and fetches them once the
+# budget is larger.
 # Promise (Commands and options): a URL over the budget of its host or
 #   registrable domain waits and is not dropped, and goes on when the budget is
 #   raised; pages in flight and kills never pass a budget; status, summary and
@@ -58,58 +58,5 @@ serve_no_more
 awk -F'\t' '$7 != "/robots.txt" { print $4 $7 }' log | sort -u | wc -l >urls
 [ "$(cat urls)" -ge 300 ] || fail "only $(cat urls) URLs were asked for"
 
-# ---- octets of a host; pages of a domain; links from other domains -------------------
-
-mkdir -p big img org net
-for n in 1 2 3 4 5 6 7 8 9; do
-    head -c 2000 /dev/zero | tr '\0' x >big/$n.txt
-    : >img/$n.txt
-done
-rm -f log
-behind port site.err "$SITE" files big=127.0.0.1 img=127.0.0.2 org=127.0.0.3 net=127.0.0.4 \
-    --log log --max-time "${LIMIT:-600}"
-server=$!
-waits_for 'grep -q "^port" port' || fail "no server"
-port=$(sed 's/port //' port)
-big=http://www.big.com:$port img=http://img.big.com:$port
-for n in 1 2 3 4 5 6 7 8 9; do
-    echo "<a href=$n.txt>x</a>"
-done | tee big/index.html >img/index.html
-echo "<a href=$big/>b</a>" | tee org/index.html >net/index.html
-names="--resolve www.big.com:$port:127.0.0.1 --resolve img.big.com:$port:127.0.0.2
-    --resolve one.org:$port:127.0.0.3 --resolve two.net:$port:127.0.0.4
-    --allow-private --sitemap off --delay 0 --min-disk 0 --progress none --scope any"
-
-# begins DIR OPTION... -- SEED...; its log is ./log.part.
-begins() {
-    rm -rf "$1"
-    mark
-    status=0
-    # shellcheck disable=SC2086
-    "$URLWEIR" crawl -o "$@" $names >crawl.out 2>crawl.err || status=$?
-    since_mark log.part
-}
-# pages HOST: of ./log.part
-pages() { awk -F'\t' -v a="$1" '$4 == a && $6 == 200' log.part | grep -vc robots.txt || true; }
-
-begins octets --per-host-bytes 5K "$big/" "$img/"
-ended 3
-waits octets per-host-bytes
-got=$(pages 127.0.0.1)
-[ "$got" -ge 2 ] && [ "$got" -le 4 ] || fail "--per-host-bytes 5K: $got pages"
-[ "$(pages 127.0.0.2)" = 10 ] || fail "the other host: $(cat log.part)"
-
-begins domain --per-domain 6 "$big/" "$img/" "http://one.org:$port/"
-ended 3
-waits domain per-domain
-[ $(($(pages 127.0.0.1) + $(pages 127.0.0.2))) = 6 ] || fail "--per-domain 6: $(cat log.part)"
-[ "$(pages 127.0.0.3)" = 1 ] || fail "the other domain: $(cat log.part)"
-
-begins links --per-host 2 --budget inlinks "$img/" "http://one.org:$port/" "http://two.net:$port/"
-ended 3
-waits links per-host
-[ "$(pages 127.0.0.1)" = 6 ] || fail "two domains link there: $(cat log.part)"
-[ "$(pages 127.0.0.2)" = 2 ] || fail "none links there: $(cat log.part)"
-
-exits 1 "$URLWEIR" crawl "$big/" -o none --budget inlinks
+exits 1 "$URLWEIR" crawl "$seed" -o none --budget inlinks
 says err "--per-host"

@@ -55,17 +55,3 @@ ended 0
 serve_no_more
 judge
 agrees endless
-
-# ---- without a filter, and with one that errs often --------------------------
-
-serve --hosts 20 --pages 1000 --profile variants,redirects --seed 12
-crawl none --filter none
-ended 0
-serve_no_more
-judge
-serve --hosts 20 --pages 1000 --profile variants,redirects --seed 12
-crawl half --fpr 0.5
-ended 0
-serve_no_more
-judge
-agrees half

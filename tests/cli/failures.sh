@@ -1,10 +1,10 @@
 #!/bin/sh
 # The crawl reports correctly what became of a URL: network errors, also those
-# met at robots.txt; where a redirect leads, followed or not; pages that say
-# noindex; bodies in an unknown coding; a sitemap that was only a guess.
+# met at robots.txt.
 # Promise (Fetching): the outcome says where a redirect leads, followed or not,
 #   which network errors were met at robots.txt, which pages say noindex, and
 #   which content codings are unknown; bodies in these are read as they came.
+#   See also `fetcher_responses`, `coding`, `tests/cli/codings.sh`, `make sim`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -98,44 +98,4 @@ says out '"failed.timeout": 1'
 # shellcheck disable=SC2086
 exits 3 "$URLWEIR" crawl -i seeds -o off $quick --tries 2 --timeout 1s --give-up 2s --robots off --jsonl off.jsonl
 told off page
-kill "$server" && wait "$server" || :
-
-# ---- content codings that nobody knows -----------------------------------------------
-
-rm -rf web
-n=0
-long=$(printf 'x%.0s' $(seq 300))
-for coding in utf-8 none binary "8bit, UTF-8" "$long" identity ""; do
-    n=$((n + 1))
-    host=127.0.0.$n
-    pages $host /index.html /page /private
-    echo '<a href=/page>.</a> <a href=/private>.</a>' >>web/$host/index.html
-    printf 'User-agent: *\nDisallow: /private\n' >web/$host/robots.txt
-    for file in index.html page robots.txt; do
-        printf '200\nContent-Type: text/html\nContent-Encoding: %s\n' "$coding" >web/$host/$file.head
-    done
-done
-# shellcheck disable=SC2046
-plain_site $(seq -f '127.0.0.%g' $n)
-for n in $(seq $n); do
-    echo "http://127.0.0.$n:$port/"
-done >seeds
-# shellcheck disable=SC2086
-exits 0 "$URLWEIR" crawl -i seeds -o coded $quick --jsonl coded.jsonl --warc
-exits 0 "$URLWEIR" export coded --what pages
-cp out coded.pages
-exits 0 "$URLWEIR" export coded
-sed 's/"seq": [0-9]*, //' coded.jsonl >lines
-for n in $(seq $n); do
-    [ "$n" -le 5 ] && unknown=true || unknown=false
-    for page in / /page; do
-        for file in coded.pages lines; do
-            has "http://127.0.0.$n:$port$page" reason null $file
-            has "http://127.0.0.$n:$port$page" unknown_coding $unknown $file
-        done
-        has "http://127.0.0.$n:$port$page" title '"[^"]*"' coded.pages
-    done
-    has "http://127.0.0.$n:$port/private" reason '"robots"'
-done
-agrees coded
 kill "$server" && wait "$server" || :

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Limits hold exactly; the crawl names the one it reached, ends with 3, and goes
-# on with larger ones. Scope decides which URLs belong to it. Seeds that fail
-# and seeds that are not URLs have statuses of their own.
+# on with larger ones. Seeds that fail and seeds that are not URLs have statuses
+# of their own.
 # Promise (Commands and options): limits end a crawl where they say, and a
 #   resume with larger ones goes on.
 # Promise (Politeness): --limit-rate-per-host holds for each host, and slows
@@ -83,64 +83,6 @@ ended 0
 serve_no_more
 judge --no-crawl-delay
 
-# ---- what belongs to it --------------------------------------------------------
-
-mkdir -p www/a www/b sub org
-echo "<a href=/a/>a</a>" >www/index.html
-: >www/b/two.html
-: >sub/s.html
-: >org/o.html
-rm -f log
-behind port site.err "$SITE" files www=127.0.0.1 sub=127.0.0.2 org=127.0.0.3 \
-    --log log --max-time "${LIMIT:-600}"
-server=$!
-waits_for 'grep -q "^port" port' || fail "no server"
-port=$(sed 's/port //' port)
-cat >www/a/index.html <<END
-<a href=one.html>1</a> <a href=../b/two.html>2</a> <a href=/gone>gone</a>
-<a href=http://sub.example.com:$port/s.html>s</a>
-<a href=http://example.org:$port/o.html>o</a>
-END
-{
-    echo "<a href=/a/deep>deep</a>"
-    head -c 5000 /dev/zero | tr '\0' x
-    echo "<a href=/behind>behind</a>"
-} >www/a/one.html
-names="--resolve www.example.com:$port:127.0.0.1 --resolve
-    sub.example.com:$port:127.0.0.2 --resolve example.org:$port:127.0.0.3
-    --allow-private --sitemap off --delay 0 --min-disk 0 --progress none"
-
-# asked_for PATHS OPTION...: a crawl from /a/ asks for these, and no others.
-asked_for() {
-    want=$1
-    shift
-    rm -rf scoped
-    mark
-    status=0
-    # shellcheck disable=SC2086
-    "$URLWEIR" crawl "http://www.example.com:$port/a/" -o scoped $names "$@" \
-        >crawl.out 2>crawl.err || status=$?
-    ended 0 "$*"
-    since_mark log.part
-    got=$(cut -f7 log.part | grep -v robots.txt | sort | tr '\n' ' ')
-    [ "$got" = "$want " ] || fail "$*: asked for $got, not $want"
-}
-asked_for "/a/" --scope seed
-asked_for "/a/ /a/deep /a/one.html" --scope prefix
-asked_for "/a/ /a/deep /a/one.html /b/two.html /behind /gone"
-asked_for "/a/ /a/deep /a/one.html /b/two.html /behind /gone /s.html" \
-    --scope domain
-asked_for "/a/ /a/deep /a/one.html /b/two.html /behind /gone /o.html /s.html" \
-    --scope any
-asked_for "/a/ /a/one.html /b/two.html /gone" --depth 1
-asked_for "/a/" --depth 0
-asked_for "/a/ /a/deep /a/one.html /b/two.html" -X 'behind' -X '^.*gone$'
-asked_for "/a/ /b/two.html" -I '/a/$' -I two
-asked_for "/a/ /a/deep /a/one.html /b/two.html /gone" --max-body 2K
-exits 0 "$URLWEIR" status scoped --json
-says out fetched.truncated_length
-asked_for "/a/ /gone" --max-url-len 35
-
 # ---- seeds -----------------------------------------------------------------------
 
 to() { # DIR SEED...
@@ -148,9 +90,12 @@ to() { # DIR SEED...
     shift
     status=0
     # shellcheck disable=SC2086
-    "$URLWEIR" crawl "$@" -o "$dir" $names >crawl.out 2>crawl.err || status=$?
+    "$URLWEIR" crawl "$@" -o "$dir" $quick >crawl.out 2>crawl.err || status=$?
 }
-to failed "http://www.example.com:$port/gone" "http://www.example.com:$port/"
+mkdir -p www/a www/b
+echo a | tee www/a/index.html www/b/two.html >www/index.html
+serve_files www
+to failed "${seed}gone" "$seed"
 ended 5
 to bad "not a url" ftp://www.example.com/
 ended 2
@@ -159,9 +104,9 @@ says crawl.err "not a url"
 cat >seeds <<END
 # a comment
 
-http://www.example.com:$port/a/
+${seed}a/
 http://[::1
-http://www.example.com:$port/b/two.html
+${seed}b/two.html
 END
 to listed -i seeds --depth 0
 ended 0

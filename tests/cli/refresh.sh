@@ -85,64 +85,6 @@ wait $runs || fail "the crawl: $(cat run.err)"
     fail "not each once, and $once_more again: $(cat out)"
 exits 0 "$URLWEIR" verify d
 
-# ---- rows are what URLs are now, `fetches` is the history ----------------------------
-
-# rows WHAT COLUMN...: these columns of each row, sorted, in `got`.
-rows() {
-    exits 0 "$URLWEIR" export rows --what "$1" --format csv
-    shift
-    python3 - "$seed" "$@" <<'PYTHON' >got
-import csv, sys
-for row in sorted([row[name].removeprefix(sys.argv[1]) for name in sys.argv[2:]]
-                  for row in csv.DictReader(open("out"))):
-    print(*row)
-PYTHON
-}
-echo "<title>2</title>page 2" >web/p2.html
-# shellcheck disable=SC2086
-crawl rows $once --record links
-ended 0
-rm web/p2.html
-printf '<a href=/p1.html>1</a> <a href=/new.html>2</a>' >web/index.html
-echo '<title>1</title>another page' >web/p1.html
-for _ in 1 2; do
-    exits 0 "$URLWEIR" refresh rows --now
-    exits 0 "$URLWEIR" resume rows --until-idle --progress none
-done
-rows pages url in_links http_status
-diff - got <<'END' || fail "other pages"
- 0 200
-new.html 1 404
-p1.html 1 200
-p2.html 0 404
-p3.html 0 200
-p4.html 0 200
-p5.html 0 200
-p6.html 0 200
-p7.html 0 200
-p8.html 0 200
-END
-rows errors url reason
-diff - got <<'END' || fail "other errors"
-new.html http_404
-p2.html http_404
-END
-rows links src dst
-diff - got <<'END' || fail "other links"
- new.html
- p1.html
-END
-rows broken src url
-diff - got <<'END' || fail "other broken links"
- new.html
-END
-rows hosts pages errors
-[ "$(cat got)" = "10 2" ] || fail "the host has $(cat got)"
-rows fetches url
-[ "$(wc -l <got)" = 29 ] || fail "not every fetch: $(cat got)"
-exits 0 "$URLWEIR" audit rows --json
-[ "$(json fetched <out)" = 8 ] || fail "$(cat out)"
-
 # ---- --lost-archives: pages whose record is gone -------------------------------------
 
 # Records of some 40 kB, so that each page has a file of its own; q.html and r.html are

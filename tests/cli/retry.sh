@@ -76,15 +76,6 @@ exits 0 "$URLWEIR" verify d
 
 exits 0 "$URLWEIR" resume d --retry all
 says err '3 failed URLs queued again'
-exits 0 "$URLWEIR" status d --json
-[ "$(json failed <out) $(json fetched <out)" = "1 6" ] || fail "counters: $(cat out)"
-exits 0 "$URLWEIR" explain d "${seed}bad.html"
-says out fetched
-grep '^  reason' out && fail "the reason of an earlier fetch"
-exits 0 "$URLWEIR" export d --what pages
-[ "$(grep -c '"url": "[^"]*/bad.html"' out)" = 1 ] || fail "a page twice: $(cat out)"
-exits 0 "$URLWEIR" resume d --retry all # what still fails
-says err '1 failed URL queued again'
 exits 0 "$URLWEIR" verify d
 
 # ---- a crawl that runs ----------------------------------------------------------------

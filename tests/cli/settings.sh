@@ -88,18 +88,6 @@ more() {
     "$URLWEIR" resume d --once -n $((pages + $1)) --progress none >crawl.out 2>crawl.err || status=$?
     ended 3
 }
-# goes_on HOST: until that host was asked three times more, told nothing else.
-goes_on() {
-    mark
-    asked_of=$1
-    behind crawl.out crawl.err "$URLWEIR" resume d --once -n none --time none --progress none
-    crawler=$!
-    waits_for '[ "$(gaps "$asked_of" | wc -l)" -ge 2 ]' || fail "$1 is not asked: $(cat crawl.err)"
-    kill -TERM $crawler
-    status=0
-    wait $crawler || status=$?
-    ended 4
-}
 # none_of PATH: since the mark nothing of that was asked for.
 none_of() {
     since_mark log.since

@@ -1,13 +1,12 @@
 #!/bin/sh
 # A crawl that knows an earlier one (--since) asks only whether pages have
 # changed, keeps the links of unchanged pages, sees through servers that lie,
-# and is whole on its own, also after a kill and without the earlier one. It
-# ends with what a new crawl would have, whatever sitemaps, feeds, heads and
-# redirects reveal; so does a crawl that is refreshed.
+# and is whole on its own, also after a kill and without the earlier one.
 # Promise (Archives): a crawl that knows an earlier one finds every page, also
 #   if that one has no links or other rules, and its records refer to those of
 #   the earlier one; sitemaps, feeds, heads and redirects reveal to it, and to
-#   a crawl that is refreshed, what a new crawl would find.
+#   a crawl that is refreshed, what a new crawl would find. See also `make sim`,
+#   `frontier_last`, `past_crawl`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -123,88 +122,3 @@ urls half
 [ "$(wc -l <got)" = 12 ] || fail "the resumed crawl lacks pages: $(cat got)"
 mv old.away old
 diff -r old/warc old.kept/warc || fail "the earlier crawl was changed"
-
-# ---- lists reveal the same, whether they were read now, before, or are unchanged -----
-
-echo 1 >epoch
-behind port site.err python3 "$TOP/tests/support/list_web.py" log epoch
-waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
-port=$(sed 's/port //' port)
-seed=http://127.0.0.1:$port/
-quick="--scope host --allow-private --delay 0 --retry-delay 50ms --max-delay 100ms --min-disk 0
-    --progress none --threads 1 --concurrency 1 --record links -X /big/[0-9]*[1-9]\.html
-    --follow a,alternate,feed,sitemap,header"
-
-# table DIR: each URL with all that is known of it and does not depend on the
-# moment; an unchanged one counts as fetched.
-table() {
-    exits 0 "$URLWEIR" export "$1" --what urls --format csv
-    python3 - <<'PYTHON' >"$1.urls"
-import csv
-for row in sorted(csv.DictReader(open("out")), key=lambda r: r["url"]):
-    unchanged = row["reason"] == "unchanged"
-    row.update(found_at="", reason="" if unchanged else row["reason"],
-               http_status="200" if unchanged else row["http_status"])
-    print(*row.values(), sep=",")
-PYTHON
-}
-links() {
-    exits 0 "$URLWEIR" export "$1" --what links --format csv
-    sort -u out >"$1.links"
-}
-
-crawl lists-old
-ended 0
-echo 2 >epoch
-crawl lists-anew
-ended 0
-: >log
-crawl lists-new --since lists-old
-ended 0
-answered /atom.xml "200" # a list tells more than its links
-answered /text.txt "200"
-answered /big/0.html "304 conditional"
-answered /head.html "304 conditional" # with a new Link header
-for crawl in lists-anew lists-new; do
-    table $crawl
-    links $crawl
-done
-[ "$(wc -l <lists-anew.urls)" = 172 ] || fail "not 172 URLs: $(cat lists-anew.urls)"
-diff lists-anew.urls lists-new.urls || fail "--since has other URLs"
-diff lists-anew.links lists-new.links || fail "--since has other links"
-agrees lists-new
-
-# ... and where the crawl refreshes its own pages, which also keep what is gone
-
-: >log
-exits 0 "$URLWEIR" refresh lists-old --now
-resume lists-old --until-idle
-ended 0
-answered /big.xml "304 conditional"
-answered /sitemap.xml "200" # it was not there before
-table lists-old
-links lists-old
-for crawl in lists-anew lists-old; do
-    cut -d, -f1-4 $crawl.urls >$crawl.outcomes
-done
-comm -23 lists-anew.outcomes lists-old.outcomes >lost
-[ ! -s lost ] || fail "refresh lost: $(cat lost)"
-comm -23 lists-anew.links lists-old.links >lost
-[ ! -s lost ] || fail "refresh did not record: $(cat lost)"
-agrees lists-old
-
-# ---- pages are asked for in full when more is read of them than before ---------------
-
-: >log
-crawl lists-more --since lists-anew --assets all
-ended 0
-says crawl.err "all pages are asked for in full"
-answered /pictures.html "200" # it had no link of a kind that was followed
-asked_for=$(grep -c '^/picture.png ' log)
-[ "$asked_for" = 1 ] || fail "what the page embeds is lost: $(cat log)"
-: >log
-exits 0 "$URLWEIR" refresh lists-old --now
-resume lists-old --until-idle --assets all
-ended 0
-answered /pictures.html "200"
-answered /picture.png "200"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # A crawl of endless spaces of URLs ends by itself, with every real page and few
 # requests more; --traps report and off follow them, and skipped URLs come back
-# when a resume says so; status and explain name the rule. Archives whose pages
-# differ are no traps.
+# when a resume says so; status and explain name the rule.
 # Promise (Archives): a crawl of endless spaces ends by itself with every real
 #   page, and archives are fetched whole; skipped URLs can come back,
 #   thresholds change while it runs, and evidence outlives kills; no rule fires
@@ -65,22 +64,9 @@ lacks out '"skipped.trap": [1-9]' "URLs are still skipped"
 serve_no_more
 agrees d
 
-# ---- a higher threshold alone lets the traps go on, up to there ----
-
-serve --hosts 2 --pages 20 --size 400 --profile trap
-crawl e --trap counter=30,repeat=5,spiral=10
-ended 0
-logged
-first=$(grep -cv robots.txt log)
-resume e --trap counter=90,repeat=5,spiral=10
-ended 0
-logged
-[ "$(grep -cv robots.txt log)" -gt $((first + 50)) ] || fail "no more was asked"
-judge
-agrees e
-
 # ---- report: all are followed, and told ----
 
+serve --hosts 2 --pages 20 --size 400 --profile trap
 crawl r --traps report --trap counter=30 --limit 400
 ended 3
 says crawl.err "a trap: its URLs bring nothing new rule=counter"
@@ -116,55 +102,3 @@ says crawl.err "rule=subdomain host=farm.example"
 [ "$(wc -l <asked.log)" -lt 500 ] || fail "$(wc -l <asked.log) requests"
 agrees farm
 echo "a farm of hosts: $(wc -l <asked.log) requests"
-
-# ---- archives whose pages differ ----
-#
-# A calendar of ten years whose days are reached from one another alone, and one
-# by its months; a forum of 5,000 pages; a log of 800 entries of one size.
-
-python3 - <<'PYTHON'
-import os
-
-def word(n):  # no digit in it
-    text = ""
-    while True:
-        text = chr(97 + n % 26) + text
-        n //= 26
-        if n == 0:
-            return text
-
-def page(path, text, links):
-    os.makedirs(os.path.dirname("web/" + path), exist_ok=True)
-    with open("web/" + path, "w") as f:
-        f.write("<title>%s</title><p>%s\n" % (path, text))
-        f.writelines('<a href="/%s">%s</a>\n' % (l, l) for l in links)
-
-days = 3650
-for d in range(days):
-    page("cal/%d/%d/%d.html" % (2010 + d // 365, d % 365 // 31 + 1, d % 365 % 31 + 1),
-         "A day of " + word(d * 7919),
-         ["cal/%d/%d/%d.html" % (2010 + n // 365, n % 365 // 31 + 1, n % 365 % 31 + 1)
-          for n in (d - 1, d + 1) if 0 <= n < days])
-for m in range(120):
-    page("events/%d-%02d.html" % (2010 + m // 12, m % 12 + 1), "Events: " + word(m * 65537),
-         ["events/%d-%02d.html" % (2010 + n // 12, n % 12 + 1)
-          for n in (m - 1, m + 1) if 0 <= n < 120])
-threads = 4750
-for t in range(threads):
-    page("forum/thread-%d.html" % t, " ".join(word(t * k) for k in (3, 104729, 9)),
-         ["forum/thread-%d.html" % n for n in (t - 1, t + 1) if 0 <= n < threads])
-for l in range(250):
-    page("forum/list-%d.html" % l, "Threads",
-         ["forum/thread-%d.html" % t for t in range(l * 19, l * 19 + 19)] +
-         ["forum/list-%d.html" % n for n in (l - 1, l + 1) if 0 <= n < 250])
-page("index.html", "All", ["cal/2010/1/1.html", "events/2010-01.html", "forum/list-0.html"])
-PYTHON
-serve_files web
-crawl honest --traps report
-ended 0
-lacks crawl.err "a trap" "an archive is taken for a trap"
-exits 0 "$URLWEIR" status honest --json
-[ "$(json traps <out)" = 0 ] || fail "an archive is taken for a trap: $(cat out)"
-[ "$(json fetched <out)" = $((3650 + 120 + 5000 + 1)) ] || fail "not all pages: $(cat out)"
-serve_no_more
-echo "no trap in honest archives"

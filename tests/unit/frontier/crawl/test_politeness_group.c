@@ -7,6 +7,10 @@
  * The program that runs the crawl looks names up; here that is a table, and a
  * host's number gives its address: h0, h3, h6 ... are at 192.0.2.0 and so on.
  */
+/* Promise (Politeness): hosts of one address, with --queue-key ip, or of one
+ * domain are asked one at a time, with the delay between, also after kills and
+ * restarts; a dead one stops no other. See also `make sim`, `resolver`,
+ * `ip`. */
 #include "frontier/crawl/frontier_impl.h"
 
 #include "tests/unit/frontier/frontier_rig.h"
