@@ -26,7 +26,6 @@
 #include "cli/run/cmd_crawl.h"
 #include "cli/run/cmd_shard.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/held_crawl.h"
 #include "cli/shards/crawl_dirs.h"
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_make.h"

@@ -77,6 +77,8 @@ void progress_line(struct buf *out, const struct crawl_stats *s,
 void progress_json(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r, bool last);
 
+/* ---- one live line at the bottom of a terminal, on stderr ---- */
+
 /* Is stderr a terminal that can take one? */
 bool live_line_possible(void);
 

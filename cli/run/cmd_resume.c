@@ -18,7 +18,6 @@
 #include "cli/open_crawl.h"
 #include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/held_crawl.h"
 #include "cli/stop_signals.h"
 #include "frontier/crawl/frontier_open.h"
 #include "job/crawl_credentials.h"

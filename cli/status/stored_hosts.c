@@ -2,13 +2,10 @@
 /* stored_hosts.c - the hosts of a crawl, as its store has them. */
 #include "cli/status/stored_hosts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/format.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "cli/control/control_place.h"
@@ -503,98 +500,4 @@ void stored_hosts_each(const struct stored_hosts *h, bool most_first,
         more = visit(ctx, &record);
     }
     free(order);
-}
-
-/* ---- status --hosts ---- */
-
-/* Does it have URLs left, or settings of its own? */
-static bool is_told(const struct host_record *h)
-{
-    return h->queued > 0 || h->set_delay_ms >= 0 || h->limit > 0 ||
-           bytes_is(h->why, "operator");
-}
-
-static void add_delay(struct buf *line, const struct host_record *h)
-{
-    if (h->crawl_delay_ms >= 0)
-        buf_addf(line, ", Crawl-delay %s", DURATION(h->crawl_delay_ms));
-    if (bytes_is(h->delay_why, "max_crawl_delay"))
-        buf_addf(line, " cut to %s", DURATION(h->delay_ms));
-    if (h->set_delay_ms >= 0)
-        buf_addf(line, ", delay %s", DURATION(h->set_delay_ms));
-}
-
-/* A limit has words of its own. */
-static void add_why(struct buf *line, const struct host_record *h)
-{
-    if (h->why.len == 0 || bytes_is(h->why, "limit"))
-        return;
-    buf_add_str(line, ", ");
-    if (h->why.len > 4 && memcmp(h->why.at, "per-", 4) == 0)
-        buf_add_str(line, "over --");
-    if (bytes_is(h->why, "operator"))
-        buf_add_str(line, "blocked");
-    else
-        format_terminal(line, h->why);
-}
-
-static void add_connections(struct buf *line, const struct host_record *h)
-{
-    if (h->connections > 0)
-        buf_addf(line,
-                 ", %" PRId64 " connection%s, kept for %" PRId64 " response%s",
-                 h->connections, h->connections == 1 ? "" : "s", h->kept,
-                 h->kept == 1 ? "" : "s");
-}
-
-static bool print_host(void *ctx, const struct host_record *h)
-{
-    struct buf line;
-
-    (void)ctx;
-    if (!is_told(h))
-        return true;
-    buf_init(&line, LINE);
-    format_terminal(&line, h->host);
-    if (h->address.len > 0) {
-        buf_add_str(&line, " at ");
-        format_terminal(&line, h->address);
-    }
-    add_delay(&line, h);
-    add_why(&line, h);
-    if (h->due_ms > 0)
-        buf_addf(&line, ": waits %s", DURATION(h->due_ms - clock_wall_ms()));
-    if (h->limit > 0)
-        buf_addf(&line, ", limit %" PRIu64 ": %" PRIu64 " done", h->limit,
-                 h->completed);
-    add_connections(&line, h);
-    printf("%10" PRIu64 "  %s\n", h->queued, buf_str(&line));
-    buf_fini(&line);
-    return true;
-}
-
-void stored_hosts_print(const struct stored_hosts *h)
-{
-    printf("\n%10s  %s\n", "queued", "host");
-    stored_hosts_each(h, true, print_host, NULL);
-}
-
-static bool add_host(void *list, const struct host_record *h)
-{
-    json_t *o;
-
-    if (!is_told(h))
-        return true;
-    o = json_object();
-    column_view_set(&host_views[HOST_VIEW_STORED], h, o);
-    json_array_append_new(list, o);
-    return true;
-}
-
-json_t *stored_hosts_json(const struct stored_hosts *h)
-{
-    json_t *list = json_array();
-
-    stored_hosts_each(h, true, add_host, list);
-    return list;
 }

@@ -32,11 +32,6 @@ void stored_hosts_each(const struct stored_hosts *h, bool most_first,
                        bool (*visit)(void *ctx, const struct host_record *host),
                        void *ctx);
 
-/* For people: those with URLs left or settings of their own. */
-void stored_hosts_print(const struct stored_hosts *h);
-/* The same as a list. */
-json_t *stored_hosts_json(const struct stored_hosts *h);
-
 /*
  * Ask a running crawl for its state.
  *

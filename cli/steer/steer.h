@@ -19,7 +19,7 @@
 
 #include "cli/command_line.h"
 #include "cli/control/control_place.h"
-#include "cli/run/held_crawl.h"
+#include "cli/run/crawl_run.h"
 
 #define STEER_OPTIONS 10 /* rows of a table, at most */
 
