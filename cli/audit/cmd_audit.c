@@ -125,9 +125,8 @@ static void add_replay(json_t *o, const struct audit_series *s)
 {
     json_object_set_new(o, "kind", json_string(s->kind));
     json_object_set_new(o, "fpr", json_real(s->fpr));
-    json_object_set_new(o, "made_for", json_integer((json_int_t)s->made_for));
-    json_object_set_new(o, "would_have_lost",
-                        json_integer((json_int_t)s->total.false_positives));
+    json_set_uint(o, "made_for", s->made_for);
+    json_set_uint(o, "would_have_lost", s->total.false_positives);
     json_object_set_new(o, "add_ns", json_real(s->add_ns));
     json_object_set_new(o, "check_ns", json_real(s->check_ns));
 }
@@ -163,20 +162,14 @@ static void audit_print_json(const struct audit *a, const char *what)
     json_object_set_new(o, "name", json_string(what));
     json_object_set_new(o, "what_if", list);
     json_object_set_new(o, "answers", answers_json(&a->answers));
-    json_object_set_new(o, "false_negatives",
-                        json_integer((json_int_t)a->false_negatives));
+    json_set_uint(o, "false_negatives", a->false_negatives);
     json_object_set_new(o, "filter_checked", json_boolean(a->filter_checked));
-    json_object_set_new(o, "filter_covers",
-                        json_integer((json_int_t)a->filter_covers));
-    json_object_set_new(o, "missing", json_integer((json_int_t)a->missing));
-    json_object_set_new(o, "exact_count",
-                        json_integer((json_int_t)a->exact_count));
-    json_object_set_new(o, "would_have_lost",
-                        json_integer(
-                            (json_int_t)a->crawl.total.false_positives));
-    json_object_set_new(o, "fetched", json_integer((json_int_t)a->fetched));
-    json_object_set_new(o, "fetched_found_through_lost",
-                        json_integer((json_int_t)a->found_through_lost));
+    json_set_uint(o, "filter_covers", a->filter_covers);
+    json_set_uint(o, "missing", a->missing);
+    json_set_uint(o, "exact_count", a->exact_count);
+    json_set_uint(o, "would_have_lost", a->crawl.total.false_positives);
+    json_set_uint(o, "fetched", a->fetched);
+    json_set_uint(o, "fetched_found_through_lost", a->found_through_lost);
     json_object_set_new(o, "fetched_only_through_lost",
                         a->links_recorded
                             ? json_integer((json_int_t)a->only_through_lost)

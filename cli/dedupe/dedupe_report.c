@@ -13,6 +13,7 @@
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "cli/report/progress.h"
 
 #define BAR_EVERY (NS_PER_S / 5)
@@ -182,28 +183,23 @@ void dedupe_summary_text(struct buf *out, const struct dedupe_summary *s)
              SIZE(s->disk));
 }
 
-static json_t *number(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
 enum status dedupe_summary_json(struct buf *out, const struct dedupe_summary *s)
 {
     const struct dedupe_progress *a = &s->all;
     json_t *o = json_object();
     char *text;
 
-    json_object_set_new(o, "lines", number(a->lines));
-    json_object_set_new(o, "unique", number(a->unique));
-    json_object_set_new(o, "duplicates", number(a->duplicates));
-    json_object_set_new(o, "invalid", number(a->invalid));
-    json_object_set_new(o, "bytes", number(a->bytes));
+    json_set_uint(o, "lines", a->lines);
+    json_set_uint(o, "unique", a->unique);
+    json_set_uint(o, "duplicates", a->duplicates);
+    json_set_uint(o, "invalid", a->invalid);
+    json_set_uint(o, "bytes", a->bytes);
     json_object_set_new(o, "elapsed", json_real((double)a->elapsed_ms / 1000));
     json_object_set_new(o, "lines_per_second", json_real(lines_a_second(a)));
-    json_object_set_new(o, "known_before", number(s->known_before));
-    json_object_set_new(o, "known", number(s->known));
-    json_object_set_new(o, "memory", number(s->memory));
-    json_object_set_new(o, "disk", number(s->disk));
+    json_set_uint(o, "known_before", s->known_before);
+    json_set_uint(o, "known", s->known);
+    json_set_uint(o, "memory", s->memory);
+    json_set_uint(o, "disk", s->disk);
     json_object_set_new(o, "state",
                         s->dir != NULL ? json_string(s->dir) : json_null());
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));

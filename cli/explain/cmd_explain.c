@@ -334,8 +334,7 @@ static void set_score(json_t *out, const struct order_facts *facts,
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         json_object_set_new(out, parts[i].name, json_integer(parts[i].value));
     json_set_str(out, "order_place", class_name(s->class_));
-    json_object_set_new(out, "in_links",
-                        json_integer((json_int_t)facts->links));
+    json_set_uint(out, "in_links", facts->links);
 }
 
 static enum status in_links(struct reader *r, const struct url_record *f,
@@ -536,7 +535,7 @@ static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
     st = reader_find_newest(s->r);
     if (st == STATUS_OK)
         st = link_store_seen_again(s->r->links, id, via, &again);
-    json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
+    json_set_uint(s->out, "seen_again", again);
     return st;
 }
 

@@ -837,7 +837,7 @@ static json_t *to_json(const struct memory_plan *p, const json_t *live)
     uint64_t share[PARTS];
 
     fill_shares(p, live, share);
-    json_object_set_new(o, "limit", json_integer((json_int_t)p->limit));
+    json_set_uint(o, "limit", p->limit);
     for (int i = 0; i < PARTS; i++) {
         part = json_object();
         json_object_set_new(part, "share", json_integer((json_int_t)share[i]));

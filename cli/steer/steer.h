@@ -5,7 +5,7 @@
  * A command says what it asks as a verb and the JSON of
  * docs/formats/http-api.md. That goes to whoever has the crawl: a process, over
  * its socket or HTTP; the workers of a crawl in Kafka; or, if nobody runs the
- * crawl, this process, which then opens it (cli/run/held_crawl.h).
+ * crawl, this process, which then opens it (cli/run/crawl_run.h).
  *
  * Each command has its own table of options: the rows below and some more, all
  * for one struct of settings.
