@@ -33,19 +33,11 @@ echo stopped >d/crawls/one/service
 start_service 127.0.0.1:0
 # shows NAME: what HTTP and metrics say of the crawl.
 shows() {
-    python3 - "http://$http" "$1" <<'END'
-import sys, urllib.request
-for path, name in ("/v1/crawls/one", ".json"), ("/metrics", ".page"):
-    with urllib.request.urlopen(sys.argv[1] + path, timeout=60) as answer:
-        open(sys.argv[2] + name, "wb").write(answer.read())
-END
+    curl -sS -o "$1.json" "http://$http/v1/crawls/one"
+    curl -sS -o "$1.page" "http://$http/metrics"
 }
 shows stopped
-python3 - "http://$http" <<'END'
-import sys, urllib.request
-urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/v1/crawls/one/resume", b"{}",
-    {"Content-Type": "application/json"}), timeout=60)
-END
+curl -sS -o answer -H 'Content-Type: application/json' -d '{}' "http://$http/v1/crawls/one/resume"
 opened() {
     shows opened
     grep -q '"state": *"waiting"' opened.json

@@ -34,6 +34,25 @@ says() {
     }
 }
 
+# reads COMMAND: `check` and `refused` run it, with ./in as its input.
+reads() { reading=$1; }
+# check WHAT STATUS ARG...: it prints what ./want says.
+check() {
+    checked=$1 check_want=$2 check_got=0
+    shift 2
+    "$URLWEIR" "$reading" "$@" <in >out 2>err || check_got=$?
+    [ $check_got = "$check_want" ] || fail "$checked: status $check_got: $(cat err)"
+    cmp -s want out || fail "$checked: other output: $(diff want out | head -n 5)"
+}
+# refused WHAT SAYS ARG...: it prints nothing and says that.
+refused() {
+    refused_says=$2 refused_what=$1
+    shift 2
+    : >want
+    check "$refused_what" 1 "$@"
+    says err "$refused_says"
+}
+
 # lacks [-GREP_OPTIONS] FILE PATTERN [WORD...]: no line of the file matches. It is
 # not empty, as one is that no command has written.
 lacks() {

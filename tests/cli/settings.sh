@@ -28,17 +28,8 @@ kept() {
 # api METHOD PATH [JSON]: asks the crawl that runs in ./d, by its socket; the
 # answer in ./answer, its status printed.
 api() {
-    python3 - "$@" <<'PYTHON'
-import http.client, socket, sys
-c = http.client.HTTPConnection("localhost")
-c.sock = socket.socket(socket.AF_UNIX)
-c.sock.connect("d/control")
-body = sys.argv[3] if len(sys.argv) > 3 else None
-c.request(sys.argv[1], sys.argv[2], body, {"Content-Type": "application/json"} if body else {})
-answer = c.getresponse()
-open("answer", "wb").write(answer.read())
-print(answer.status)
-PYTHON
+    curl -s -o answer -w '%{http_code}\n' --unix-socket d/control -X "$1" \
+        ${3:+-H 'Content-Type: application/json' -d "$3"} "http://localhost$2"
 }
 patch() {
     [ "$(api PATCH /v1/crawls/DEFAULT/settings "$1")" = 200 ] || fail "$1: $(cat answer)"

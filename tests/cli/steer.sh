@@ -34,32 +34,16 @@ takes_commands() {
 }
 # get SOCKET PATH [JSON, by POST] / http ADDRESS PATH [GET]: the answer's status, the body in ./body.
 get() {
-    python3 - "$@" <<'PYTHON'
-import http.client, socket, sys
-c = http.client.HTTPConnection("localhost")
-c.sock = socket.socket(socket.AF_UNIX)
-c.sock.connect(sys.argv[1])
-if sys.argv[3:]:
-    c.request("POST", sys.argv[2], sys.argv[3], {"Content-Type": "application/json"})
-else:
-    c.request("GET", sys.argv[2])
-answer = c.getresponse()
-open("body", "wb").write(answer.read())
-print(answer.status)
-PYTHON
+    curl -s -o body -w '%{http_code}\n' --unix-socket "$1" \
+        ${3:+-H 'Content-Type: application/json' -d "$3"} "http://localhost$2"
 }
 http() {
-    python3 - "$@" <<'PYTHON'
-import http.client, sys
-c = http.client.HTTPConnection(sys.argv[1], timeout=10)
-if sys.argv[3:] == ["GET"]:
-    c.request("GET", sys.argv[2])
-else:
-    c.request("POST", sys.argv[2], "{}", {"Content-Type": "application/json"})
-answer = c.getresponse()
-open("body", "wb").write(answer.read())
-print(answer.status)
-PYTHON
+    if [ $# = 3 ]; then
+        set -- "$1$2"
+    else
+        set -- "$1$2" -H 'Content-Type: application/json' -d '{}'
+    fi
+    curl -s -o body -w '%{http_code}\n' --max-time 10 "http://$@"
 }
 
 # ---- a crawl of its own ----------------------------------------------------------
@@ -333,14 +317,7 @@ says err "runs no crawl of its own"
 says err "\`kill $pid\` ends it"
 exits 2 "$URLWEIR" block plain example.org --for 1h
 says err "there is no crawl DEFAULT"
-python3 - plain/control <<'PYTHON'
-import http.client, socket, sys
-c = http.client.HTTPConnection("localhost")
-c.sock = socket.socket(socket.AF_UNIX)
-c.sock.connect(sys.argv[1])
-c.request("POST", "/v1/urls", '{"url": "http://example.org/"}', {"Content-Type": "application/json"})
-assert c.getresponse().status == 200
-PYTHON
+[ "$(get plain/control /v1/urls '{"url": "http://example.org/"}')" = 200 ] || fail "$(cat body)"
 steer block plain example.org --for 1h
 says out "DEFAULT: example.org is blocked until "
 [ "$(get plain/control '/v1/url?url=http://example.org/')" = 200 ] || fail "$(cat body)"
