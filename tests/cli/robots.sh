@@ -1,19 +1,10 @@
 #!/bin/sh
 # `urlweir robots`: one answer a line, in order, by the rules of one agent.
-# URLWEIR names the binary.
 set -eu
-t=$(mktemp -d)
-trap 'rm -rf "$t"' EXIT
-n=0
-
-fail() {
-    echo "robots.sh: $*" >&2
-    exit 1
-}
+. "$TOP/tests/cli/lib.sh"
 
 # is WHAT WANT GOT
 is() {
-    n=$((n + 1))
     [ "$2" = "$3" ] || fail "$1: expected
 $2
 got
@@ -27,9 +18,9 @@ Crawl-delay: 1.5
 User-agent: Foo
 Disallow: /foo
 Sitemap: http://h/two.xml
-' >"$t/robots.txt"
+' >robots.txt
 
-ask() { "$URLWEIR" robots "$@" "$t/robots.txt"; }
+ask() { "$URLWEIR" robots "$@" robots.txt; }
 tab=$(printf '\t')
 
 is "one answer for each line, with the line as given" \
@@ -65,7 +56,7 @@ is "no delay row where the group has none" \
     "allow${tab}http://h/" "$(echo http://h/ | ask --agent=foo --delay)"
 
 is "options may follow the file" "delay${tab}1.5" \
-    "$("$URLWEIR" robots "$t/robots.txt" --delay --agent bar </dev/null)"
+    "$("$URLWEIR" robots robots.txt --delay --agent bar </dev/null)"
 
 is "a line of 5 MB is no URL, and the next one is read" \
     "!${tab}length
@@ -78,24 +69,19 @@ is "a byte order mark is no part of the first line" "allow${tab}http://h/" \
 is "zero bytes are bytes" "allow${tab}http://h/a|b" \
     "$(printf 'http://h/a\0b\n' | ask --agent bar | tr '\0' '|')"
 
-# exits CODE ARGS...
-exits() {
-    want=$1
+# ends CODE ARGS...
+ends() {
+    ends_want=$1
     shift
-    n=$((n + 1))
-    got=0
-    "$URLWEIR" robots "$@" </dev/null >"$t/out" 2>"$t/err" || got=$?
-    [ "$got" = "$want" ] || fail "robots $*: exit $got, not $want"
-    [ "$want" = 0 ] || [ -s "$t/err" ] || fail "robots $*: no message"
+    exits "$ends_want" "$URLWEIR" robots "$@"
+    [ "$ends_want" = 0 ] || [ -s err ] || fail "robots $*: no message"
 }
-exits 0 --agent a "$t/robots.txt"
-exits 0 --help
-exits 1 "$t/robots.txt"
-exits 1 --agent a
-exits 1 --agent
-exits 1 --agent a "$t/robots.txt" more
-exits 1 --agent a --sitemap "$t/robots.txt"
-exits 2 --agent a "$t/none"
-exits 2 --agent a "$t"
-
-echo "robots: $n checks"
+ends 0 --agent a robots.txt
+ends 0 --help
+ends 1 robots.txt
+ends 1 --agent a
+ends 1 --agent
+ends 1 --agent a robots.txt more
+ends 1 --agent a --sitemap robots.txt
+ends 2 --agent a none
+ends 2 --agent a .
