@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.c - what a shell may complete, from the tables behind --help.
+ * completion.c - what a shell may complete at each place of a command line.
  *
- * The kinds of operands are read from the synopsis, so that there is no second
- * list of them that could say something else.
+ * Everything comes from the table of commands and their tables of options, as
+ * --help does: names, words of a choice, and whether a value or an operand is a
+ * file or a directory, which their names in the help say. The kinds of operands
+ * are read from the synopsis, so that there is no second list of them that
+ * could say something else.
  */
-#include "cli/completion/completion.h"
-
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 
 #define NAME_MOST 64
+
+enum completion_kind {
+    COMPLETION_NONE,  /* a value that nobody can guess */
+    COMPLETION_WORDS, /* one of these words */
+    COMPLETION_LIST,  /* some of these words, with commas between them */
+    COMPLETION_FILE,
+    COMPLETION_DIR
+};
 
 /* Names that values and operands have in the help. */
 static const struct {
@@ -38,8 +51,10 @@ static enum completion_kind kind_of_name(struct bytes name)
     return COMPLETION_NONE;
 }
 
-enum completion_kind completion_of_option(const struct option_spec *s,
-                                          struct buf *words)
+/* What the value of an option may be; adds the words to `words`, each followed
+ * by a space. */
+static enum completion_kind completion_of_option(const struct option_spec *s,
+                                                 struct buf *words)
 {
     for (size_t i = 0; s->words != NULL && s->words[i] != NULL; i++)
         buf_addf(words, "%s ", s->words[i]);
@@ -106,9 +121,11 @@ static bool add_words(struct bytes operand, struct buf *words)
     return true;
 }
 
-bool completion_of_operand(const struct usage *u, size_t at,
-                           enum completion_kind *kind, struct buf *words,
-                           bool *last)
+/* What operand `at`, counted from 0, of a command may be. *last: it may be
+ * repeated. False: there is no such operand. */
+static bool completion_of_operand(const struct usage *u, size_t at,
+                                  enum completion_kind *kind, struct buf *words,
+                                  bool *last)
 {
     const char *form = u->synopsis + strlen(u->name);
     struct bytes operand = next_operand(&form);
@@ -150,7 +167,12 @@ static void completion_brief(struct buf *out, const struct option_spec *s)
     buf_add_bytes(out, bytes_of(s->help, strcspn(s->help, ";")));
 }
 
-void completion_each(FILE *to, completion_command *each)
+typedef void completion_command(FILE *to, const char *name,
+                                const struct command *c);
+
+/* Calls `each` for each command, and for each part of those that have parts, a
+ * table of parts before its rows; `name` is "crawl", "filter add". */
+static void completion_each(FILE *to, completion_command *each)
 {
     for (const struct command *c = command_table; c->name != NULL; c++) {
         const struct command *part = c->parts;

@@ -2,6 +2,9 @@
 # bash, zsh and fish complete commands, their options, the words of a choice,
 # files and directories, from the same tables as --help: what --help lists is
 # completed, and nothing else.
+# Promise (Commands and options): bash, zsh and fish complete the options
+#   that help lists and no others, the words of choices, files and
+#   directories.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -82,6 +85,10 @@ offers "urlweir status " "deep"
 offers "urlweir status --json " "deep"
 offers "urlweir status deep " ""
 offers "urlweir explain deep " ""
+offers "urlweir seed deep " ""
+offers "urlweir delay " "deep"
+offers "urlweir links " "deep seeds.txt"
+offers "urlweir serve --token-file " "deep seeds.txt"
 offers "urlweir diff deep " "deep"
 offers "urlweir diff --format=text deep " "deep"
 offers "urlweir dedupe seeds.txt " "deep seeds.txt"
