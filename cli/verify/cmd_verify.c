@@ -62,6 +62,9 @@ struct verdicts {
 
 /* Prints a line; `word`: "ok", "mend" or "BAD". */
 static void verify_says(struct verdicts *v, const char *word, const char *fmt,
+                        ...) PRINTF_LIKE(3, 4);
+
+static void verify_says(struct verdicts *v, const char *word, const char *fmt,
                         ...)
 {
     va_list ap;
