@@ -246,6 +246,9 @@ static void note_end(struct body *b)
     b->seen.ended = true;
     b->seen.killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     b->seen.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    b->seen.weary |= b->steps >= LIFE_PATIENT;
+    if (b->seen.weary && b->seen.parent > 0)
+        body_of(b->seen.parent)->seen.weary = true;
     trouble = tell_output(b);
     b->seen.clean = !b->seen.killed && !trouble && b->failed == 0 &&
                     b->refused == 0 && !b->no_memory;

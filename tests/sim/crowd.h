@@ -25,6 +25,7 @@ struct crowd_member {
     int shard;             /* of `urlweir shard`, else -1 */
     bool ended, killed;
     bool clean;      /* it ended with a status, and nothing befell it */
+    bool weary;      /* it, or one that it started, was stopped for its steps */
     int exit_status; /* -1: killed */
 };
 

@@ -28,11 +28,10 @@
 #define FAULTY_STATUS 250
 #define READERS_FROM                                                           \
     1000000 /* their numbers, after that of the other process */
-#define STEPS_PATIENT UINT64_C(2000000) /* then it is stopped as by a person */
-#define STEPS_MOST    UINT64_C(20000000)
-#define STEPS_SECOND  300000 /* of one second; more are a loop that spins */
-#define SECONDS_MOST  60 /* of the processor, for what hangs without a step */
-#define SHOWN_MOST    ((size_t)1 << 22)
+#define STEPS_MOST   UINT64_C(20000000)
+#define STEPS_SECOND 300000 /* of one second; more are a loop that spins */
+#define SECONDS_MOST 60 /* of the processor, for what hangs without a step */
+#define SHOWN_MOST   ((size_t)1 << 22)
 
 int urlweir_main(int argc, char **argv);
 
@@ -78,7 +77,7 @@ void life_step(const char *what)
         TELL("stopped for %lld s", (long long)order->faults.pause_ms / 1000);
         scheduler_pause(order->faults.pause_ms * NS_PER_MS);
     }
-    if (world->steps == STEPS_PATIENT)
+    if (world->steps == LIFE_PATIENT)
         threads_signal(SIGTERM);
     if (world->passed_ns / NS_PER_S != second) {
         second = world->passed_ns / NS_PER_S;

@@ -16,7 +16,9 @@
 #include "tests/sim/dice.h"
 #include "tests/sim/points.h"
 
-#define LIFE_WORDS 64
+/* Steps of a process, until it is stopped as by a person. */
+#define LIFE_PATIENT UINT64_C(2000000)
+#define LIFE_WORDS   64
 
 /* A signal that the process gets. */
 struct life_signal {

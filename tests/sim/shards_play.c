@@ -203,7 +203,7 @@ static void note_end(struct play *p, struct machine *m)
     if (w->exit_status == EXIT_DONE || w->exit_status == EXIT_LIMIT ||
         w->exit_status == EXIT_SEEDS)
         p->last_exit = w->exit_status;
-    else if (w->exit_status != EXIT_INTERRUPTED || !m->stops) {
+    else if (w->exit_status != EXIT_INTERRUPTED || (!m->stops && !w->weary)) {
         if (!p->trouble)
             wrong(p, "a worker ended with %d", w->exit_status);
         m->dir[0] = '\0'; /* there may be nothing to resume */
