@@ -262,7 +262,7 @@ export ASAN_OPTIONS  := exitcode=99:log_path=stderr$(if $(ASAN_OPTIONS),:$(ASAN_
 export UBSAN_OPTIONS := exitcode=99:log_path=stderr:print_stacktrace=1$(if $(UBSAN_OPTIONS),:$(UBSAN_OPTIONS))
 export TSAN_OPTIONS  := exitcode=99:log_path=stderr$(if $(TSAN_OPTIONS),:$(TSAN_OPTIONS))
 
-.PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
+.PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-cluster-faults check-interop
 # One after the other: apt-get does not share the system with itself.
 build/deps-check.stamp: tools/install-deps.sh $(DEPS)
 	$(Q)tools/install-deps.sh build check
@@ -312,6 +312,11 @@ export LONG
 
 check-cluster: build/deps-check.stamp $(BIN) ## crawls with shards in Kafka on loopback, with faults (T=kill_worker)
 	$(Q)tests/cluster.sh $(abspath $B) $(T)
+
+check-cluster-faults: build/deps-check.stamp $(BIN) ## protections of a shard switched off: the scenarios must lose, repeat or ask too early
+	$(Q)COMPILE="$(CC) $(subst ",\",$(CPPFLAGS_ALL)) $(CFLAGS_ALL)" LINK="$(CC) $(LDFLAGS_ALL)" \
+	    WORK=$(abspath $B)/fault-cluster LIBS="$(LIBS)" PARTS="$B/cli/main.o $B/liburlweir.a" \
+	    python3 tests/support/cluster_faults.py $(abspath $B)/fault-cluster/crawls
 
 check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and readers from other registries
 	$(Q)tests/interop/run_interop.sh $(abspath $B) $(T)

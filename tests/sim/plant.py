@@ -4,6 +4,8 @@ until one fails that does not fail without the fault.
 
 usage: plant.py MOST [PART]
        plant.py check           are the lines of all faults where they should be?
+       plant.py program NAME... builds urlweir itself with these faults, PARTS
+                                and LIBS are then its own; prints its path
 The environment has the commands:
     COMPILE   the compiler with its flags, for one file of the program
     LINK      links a program of the objects that follow
@@ -61,22 +63,29 @@ def planted(fault):
     return text.replace(old, "\n".join(fault["new"]) + "\n")
 
 
-def build(fault):
-    """The path of a simulator that has the fault."""
+def compile_one(fault, number):
+    """The path of an object that has the fault."""
     env = os.environ
     text = planted(fault)
     os.makedirs(WORK, exist_ok=True)
-    source, thing = WORK + "/fault.c", WORK + "/fault.o"
+    source, thing = "%s/fault%d.c" % (WORK, number), "%s/fault%d.o" % (WORK, number)
     with open(source, "w", encoding="utf-8") as f:
         f.write('#line 1 "%s"\n' % fault["file"])
         f.write(text)
     include = ["-I", os.path.dirname(fault["file"])]
     run(shlex.split(env["COMPILE"]) + include +
         ["-w", "-c", "-o", thing, source])
-    run(["objcopy", "--redefine-syms=" + env["CALLS"], thing])
-    program = WORK + "/sim"
-    run(shlex.split(env["LINK"]) + ["-o", program, thing] +
-        shlex.split(env["PARTS"]) + shlex.split(env["LIBS"]))
+    if "CALLS" in env:
+        run(["objcopy", "--redefine-syms=" + env["CALLS"], thing])
+    return thing
+
+
+def build(faults, name):
+    """The path of a program that has the faults."""
+    program = WORK + "/" + name
+    run(shlex.split(os.environ["LINK"]) + ["-o", program] +
+        [compile_one(fault, n) for n, fault in enumerate(faults)] +
+        shlex.split(os.environ["PARTS"]) + shlex.split(os.environ["LIBS"]))
     return program
 
 
@@ -113,6 +122,10 @@ def main():
         for fault in read_faults(HERE + "/faults.txt"):
             planted(fault)
         return
+    if sys.argv[1] == "program":
+        known = {f["name"]: f for f in read_faults(HERE + "/faults.txt")}
+        print(build([known[name] for name in sys.argv[2:]], "urlweir"))
+        return
     most, part = int(sys.argv[1]), "".join(sys.argv[2:])
     missed = []
     for fault in read_faults(HERE + "/faults.txt"):
@@ -120,7 +133,7 @@ def main():
             continue
         began = time.monotonic()
         step = 16 if fault["name"].startswith("shards:") else 1
-        found = seeds_needed(build(fault), most * step, step)
+        found = seeds_needed(build([fault], "sim"), most * step, step)
         if found is None:
             missed.append(fault["name"])
         print("| %s | %s | %s |" %
