@@ -66,9 +66,8 @@ LIBS         = $(PKG_LIBS) -lbz2 -lm
 # ---- files -----------------------------------------------------------------
 
 DIRS     := base config filter storage frontier crawler job cluster service cli bindings/c
-# Of Kafka's module either the one file that refuses, or all others.
-NOT_HERE := $(if $(NO_KAFKA),\
-    $(patsubst %,base/kafka/kafka_%.c,client producer topic member reader),base/kafka/kafka_absent.c)
+# Of Kafka's module either the file that refuses, or the other.
+NOT_HERE := base/kafka/$(if $(NO_KAFKA),kafka.c,kafka_absent.c)
 SRC      := $(filter-out $(NOT_HERE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c)))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names

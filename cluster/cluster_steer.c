@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_control.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 
 /* What was deleted is told of for so long: 30 days. A copy of the rows that is
  * older than half of that is of no use. */

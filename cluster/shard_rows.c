@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_topics.h"

@@ -118,4 +118,10 @@ MUST_CHECK enum status crawl_archive_open(struct crawl_setup *setup,
 MUST_CHECK enum status crawl_archive_close(struct crawl_setup *setup,
                                            const struct crawl_settings *s);
 
+/* ---- removes the files of a crawl that did not start ---- */
+
+/* Removes store, filter, manifest and settings in `dir`, before any page was
+ * fetched; ignores missing files. */
+void crawl_remove_files(const char *dir);
+
 #endif

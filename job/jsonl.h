@@ -6,7 +6,7 @@
  * slow reader of the lines does not slow the crawl; unread rows wait on disk. A
  * file is continued at its end (jsonl_tail.h): after any number of crashes and
  * resumes it holds each row once, in the order of seq. So does a Kafka topic
- * (line_topic.h), in the order of seq for each host; while its brokers are away
+ * (jsonl.c), in the order of seq for each host; while its brokers are away
  * the crawl goes on, and ends when they have all lines. Standard output, "-",
  * gets the rows of this run, each at most once.
  *

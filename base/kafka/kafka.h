@@ -1,6 +1,6 @@
 /*
  * kafka.h - what urlweir needs of Kafka: a transactional producer and a topic's
- * settings. kafka_reader.h reads, kafka_member.h is a group.
+ * settings. Below: what reads a partition, and a member of a group.
  *
  * A thin layer over librdkafka, which does all that is hard: it finds brokers,
  * repeats requests, keeps messages in order and once. What is added: errors
@@ -102,5 +102,85 @@ struct kafka_topic {
 MUST_CHECK enum status kafka_topic_ensure(const struct kafka_access *a,
                                           const struct kafka_topic *t,
                                           int timeout_ms, struct buf *why);
+
+/* A member of a consumer group, for the sake of ownership: the group gives
+ * each partition of a topic to one member at a time.
+ *
+ * No messages are read through it. A member that is silent for KAFKA_SESSION_MS
+ * loses what it owns. One thread at a time.
+ */
+
+#define KAFKA_SESSION_MS 10000
+
+struct kafka_member;
+
+/* Called from kafka_member_poll and kafka_member_close. */
+struct kafka_owner {
+    void *ctx;
+    void (*gained)(void *ctx, int partition);
+    /* Another member may get it as soon as this returns; if it was `lost`,
+     * another one may have it already. */
+    void (*gives_up)(void *ctx, int partition, bool lost);
+};
+
+MUST_CHECK enum status kafka_member_open(struct kafka_member **out,
+                                         const struct kafka_access *a,
+                                         const char *group, const char *topic,
+                                         const struct kafka_owner *owner,
+                                         struct buf *why);
+/* Gives up all partitions, and leaves. NULL is fine. */
+void kafka_member_close(struct kafka_member *m);
+
+/* Waits at most `timeout_ms`; to be called at least once a second.
+ * STATUS_AGAIN: the brokers do not answer. */
+MUST_CHECK enum status kafka_member_poll(struct kafka_member *m, int timeout_ms,
+                                         struct buf *why);
+
+/* ---- the committed messages of one partition, from an offset on ----
+ *
+ * Reads with librdkafka's simple consumer, which needs no group: the caller
+ * keeps the offset. One thread at a time.
+ */
+
+struct kafka_reader;
+
+struct kafka_message {
+    struct bytes key, value; /* until the next call */
+    int64_t offset;
+};
+
+#define KAFKA_BEGINNING (-2) /* the offset of the first message there is */
+
+/* Begins with the first message at or after `offset`. If messages from there on
+ * are gone, reading ends with STATUS_REFUSED. */
+MUST_CHECK enum status kafka_reader_open(struct kafka_reader **out,
+                                         const struct kafka_access *a,
+                                         const char *topic, int partition,
+                                         int64_t offset, struct buf *why);
+void kafka_reader_close(struct kafka_reader *r); /* NULL is fine */
+
+/* The next message. STATUS_NOT_FOUND: none came for `timeout_ms`. A message
+ * longer than KAFKA_MESSAGE_MOST is skipped. */
+MUST_CHECK enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
+                                         struct kafka_message *m,
+                                         struct buf *why);
+enum kafka_end {
+    KAFKA_END_COMMITTED, /* of what is committed before any open transaction */
+    KAFKA_END_HIGH       /* also behind open ones, whose ends are waited for */
+};
+/* Visits all messages up to what is the end when brokers first answer. What
+ * `visit` returns other than STATUS_OK ends it. STATUS_AGAIN: nothing came for
+ * `timeout_ms`; some seconds before, it is logged that and why it waits.
+ * STATUS_NOT_FOUND: there is no such topic. */
+MUST_CHECK enum status kafka_reader_read_all(
+    struct kafka_reader *r, enum kafka_end end, int timeout_ms,
+    enum status (*visit)(void *ctx, const struct kafka_message *m), void *ctx,
+    struct buf *why);
+
+/* Was everything read that was committed when the brokers were last asked?
+ * Messages of an open transaction do not count. */
+bool kafka_reader_is_at_end(const struct kafka_reader *r);
+/* The offset after the last message that was read or skipped. */
+int64_t kafka_reader_offset(const struct kafka_reader *r);
 
 #endif

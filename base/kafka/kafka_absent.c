@@ -2,8 +2,7 @@
 /* kafka_absent.c - the module in a build with WITH_KAFKA=no: it refuses. */
 #include <stddef.h>
 
-#include "base/kafka/kafka_member.h"
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 
 const char *kafka_version(void)
 {

@@ -30,7 +30,7 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/format.h"
-#include "base/kafka/kafka_member.h"
+#include "base/kafka/kafka.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cli/command.h"

@@ -26,7 +26,6 @@
 #include "frontier/crawl/frontier_open.h"
 #include "frontier/reader.h"
 #include "job/crawl_credentials.h"
-#include "job/crawl_files.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"

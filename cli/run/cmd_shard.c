@@ -28,7 +28,6 @@
 #include "cluster/shard_rows.h"
 #include "frontier/crawl/frontier_open.h"
 #include "job/crawl_credentials.h"
-#include "job/crawl_files.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"
 #include "job/exit_code.h"

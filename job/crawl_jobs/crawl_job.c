@@ -17,7 +17,6 @@
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_credentials.h"
-#include "job/crawl_files.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"

@@ -1,10 +1,10 @@
 /*
  * crawl_jobs_impl.h - what the files of the factory share.
  *
- *   crawl_jobs.c         the factory's table, files of the operator, attaching
+ *   crawl_jobs.c         the factory's table, files of the operator, attaching;
+ *                        what a job that is open is told
  *   crawl_job.c          one job: made, opened, started, freed
  *   crawl_job_json.c     settings and seeds as clients send them
- *   crawl_job_change.c   what a job that is open is told
  *   report_helper.c      explain, audit, export, status of a crawl
  *
  * No other file includes this.
@@ -103,19 +103,10 @@ MUST_CHECK enum status crawl_job_path(const char *base, const char *path,
                                       bool is_new, struct buf *out,
                                       struct buf *why);
 
-/* ---- crawl_job_change.c ---- */
+/* ---- crawl_jobs.c ---- */
 
-enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
-                           struct buf *why);
-enum status crawl_job_retry(struct crawl_job *m, json_t *in, json_t **out,
-                            struct buf *why);
-enum status crawl_job_refresh(struct crawl_job *m, json_t *in, json_t **out,
-                              struct buf *why);
 enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
                                json_t **out, struct buf *why);
-enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
-                                   const char *dir, json_t *in, json_t **out,
-                                   struct buf *why);
 
 /* ---- report_helper.c ---- */
 

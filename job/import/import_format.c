@@ -7,9 +7,49 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "frontier/url/url.h"
-#include "job/import/import_format_impl.h"
+
+#define IMPORT_CDX_FIELDS 32 /* most letters of a CDX header that are read */
+
+struct import_reader {
+    const struct import_format *format;
+    uint64_t line;
+    const char *why;
+    struct buf
+        text;     /* the URL of the record, if the line has it not as it is */
+    bool is_open; /* a record of several lines has begun */
+    /* urlfrontier */
+    struct buf object;  /* what there is of such a record */
+    uint64_t opened_at; /* its first line */
+    int64_t now_ms;
+    /* cdx: what the header says */
+    char fields[IMPORT_CDX_FIELDS + 1];
+    char delimiter;
+};
+
+struct import_format {
+    const char *name;
+    enum import_said (*line)(struct import_reader *r, struct bytes line,
+                             struct import_record *out);
+    /* The file has ended; NULL: a record never spans lines. */
+    enum import_said (*end)(struct import_reader *r);
+};
+
+extern const struct import_format import_list, import_cdx, import_nutch,
+    import_heritrix, import_wget2, import_urlfrontier;
+
+static struct bytes import_cut(struct bytes *rest, char c);
+static bool import_http_status(struct bytes text, uint16_t *out);
+static enum outcome_status import_status_of(uint16_t http_status);
+
+static inline enum import_said import_refuse(struct import_reader *r,
+                                             const char *why)
+{
+    r->why = why;
+    return IMPORT_REFUSED;
+}
 
 /*
  * A list of URLs, each with its state.
@@ -714,7 +754,9 @@ uint64_t import_reader_at(const struct import_reader *r)
 
 /* ---- shared ---- */
 
-struct bytes import_cut(struct bytes *rest, char c)
+/* Splits off what precedes the first `c`, or all of it; *rest is what follows.
+ */
+static struct bytes import_cut(struct bytes *rest, char c)
 {
     const char *at = rest->len > 0 ? memchr(rest->at, c, rest->len) : NULL;
     struct bytes head = *rest;
@@ -728,7 +770,8 @@ struct bytes import_cut(struct bytes *rest, char c)
     return head;
 }
 
-bool import_http_status(struct bytes text, uint16_t *out)
+/* False: it is not a number of three digits from 100 to 599. */
+static bool import_http_status(struct bytes text, uint16_t *out)
 {
     unsigned n = 0;
 
@@ -743,7 +786,8 @@ bool import_http_status(struct bytes text, uint16_t *out)
     return n >= 100 && n <= 599;
 }
 
-enum outcome_status import_status_of(uint16_t http_status)
+/* The status of a URL whose response had this HTTP status; 0: not told. */
+static enum outcome_status import_status_of(uint16_t http_status)
 {
     if (http_status >= 400)
         return OUTCOME_FAILED;

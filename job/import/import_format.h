@@ -13,7 +13,7 @@
  *   heritrix-recover  the journal logs/frontier.recover.gz
  *   wget2-log         what `wget2 -o FILE` writes
  *   urlfrontier       DumpURLs and ListURLs of the client of URLFrontier
- *   urlweir           no lines: directories of crawls (import_crawl.h)
+ *   urlweir           no lines: directories of crawls (import_sink.h)
  *
  * One reader belongs to one thread.
  */

@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "job/crawl_setup.h"
 #include "job/import/import_format.h"
+#include "job/settings/options.h"
 
 struct import_counts {
     uint64_t waiting;     /* URLs of the crawl that are not done */
@@ -42,9 +43,6 @@ void import_sink_free(struct import_sink *k); /* NULL is fine */
 MUST_CHECK enum status import_sink_put(struct import_sink *k, const char *file,
                                        const struct import_record *record,
                                        const char **why);
-/* A link that a setting of the other crawl kept out, without `host`. */
-MUST_CHECK enum status import_sink_drop(struct import_sink *k,
-                                        struct url_drop d);
 /* What a person has set for a host, whose URLs were put before. */
 struct import_host {
     struct bytes key;
@@ -53,13 +51,27 @@ struct import_host {
     uint32_t most;            /* of its URLs; 0: no limit */
     uint64_t done;            /* by then */
 };
-MUST_CHECK enum status import_sink_host(struct import_sink *k,
-                                        const struct import_host *h);
 /* Counts a record of something else. */
 void import_sink_other(struct import_sink *k);
 /* Puts the last batch. */
 MUST_CHECK enum status import_sink_flush(struct import_sink *k);
 /* All but `refused`, which the caller counts. */
 struct import_counts import_sink_counts(const struct import_sink *k);
+
+/* ---- reads what a crawl of ours knows, for another one ----
+ *
+ * Every URL comes as it is: found at its depth and by its kind, waiting or with
+ * its last outcome and the facts of that fetch; then the links that a setting
+ * keeps out for now, and what a person has set for hosts. What is not told: the
+ * fetches before the last, the link graph, and where WARC files are.
+ *
+ * The crawl is read as it is on disk, and nothing of it is changed; one that
+ * runs is refused, since it would go on.
+ */
+
+/* Puts the crawl of `dir` into the sink. *why says what is wrong with it; other
+ * errors are the frontier's. */
+MUST_CHECK enum status import_crawl(struct import_sink *k, const char *dir,
+                                    struct buf *why);
 
 #endif

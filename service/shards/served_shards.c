@@ -23,7 +23,7 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
-#include "base/kafka/kafka_member.h"
+#include "base/kafka/kafka.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/kafka/kafka_member.h"
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 #include "tests/sim/crowd.h"
 #include "tests/sim/life.h"
 #include "tests/sim/scheduler.h"

@@ -1,8 +1,8 @@
 /*
  * brokers.h - Kafka, as far as base/kafka uses it.
  *
- * Stands in for librdkafka and its brokers, below kafka.h, kafka_reader.h and
- * kafka_member.h. The log is in memory that all processes share, and keeps
+ * Stands in for librdkafka and its brokers, below kafka.h, kafka.h and
+ * kafka.h. The log is in memory that all processes share, and keeps
  * Kafka's rules: a message stands in its partition as soon as it is sent, and
  * readers see it once its transaction is committed and all that stand before it
  * are decided; who takes a transactional id fences the producer before, and ends

@@ -4,8 +4,7 @@
  * brokers that librdkafka brings for tests. They know no settings of topics
  * and no isolation; tests/interop/kafka_lines.py has real ones.
  */
-#include "base/kafka/kafka_client.h"
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 
 #include <string.h>
 
@@ -197,16 +196,4 @@ TEST_EACH(a_property_that_librdkafka_refuses_is_refused, wrong)
     ck_assert_int_eq(kafka_producer_open(&p, &at, "id", &why), STATUS_REFUSED);
     ck_assert_msg(strstr(buf_str(&why), wrong[_i].why) != NULL, "%s",
                   buf_str(&why));
-}
-
-TEST(what_is_not_known_to_be_final_passes)
-{
-    ck_ok(kafka_error_sort(RD_KAFKA_RESP_ERR_NO_ERROR));
-    ck_assert_int_eq(kafka_error_sort(RD_KAFKA_RESP_ERR__TRANSPORT),
-                     STATUS_AGAIN);
-    ck_assert_int_eq(kafka_error_sort(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS),
-                     STATUS_AGAIN);
-    ck_assert_int_eq(kafka_error_sort(RD_KAFKA_RESP_ERR__AUTHENTICATION),
-                     STATUS_REFUSED);
-    ck_assert_int_eq(kafka_error_sort(12345), STATUS_AGAIN);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_kafka_member.c - each partition is owned by one member of a group. */
-#include "base/kafka/kafka_member.h"
+#include "base/kafka/kafka.h"
 
 #include "tests/unit/base/kafka/kafka_mock.h"
 

@@ -4,7 +4,7 @@
  * brokers for tests do not isolate transactions; tests/interop/kafka_lines.py
  * and tests/support/cluster_shards.py have real ones.
  */
-#include "base/kafka/kafka_reader.h"
+#include "base/kafka/kafka.h"
 
 #include <stdlib.h>
 #include <string.h>
