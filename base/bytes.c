@@ -137,3 +137,29 @@ bool bytes_from_hex(struct bytes text, unsigned char *out, size_t n)
     }
     return true;
 }
+
+bool bytes_take_number(struct bytes *s, size_t places, uint64_t *n)
+{
+    size_t most = places > 0 && places < s->len ? places : s->len, i = 0;
+    uint64_t sum = 0;
+
+    for (; i < most && ascii_is_digit(s->at[i]); i++)
+        if (__builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, (uint64_t)(s->at[i] - '0'), &sum))
+            sum = UINT64_MAX;
+    if (i == 0 || i < places)
+        return false;
+    *s = bytes_skip(*s, i);
+    *n = sum;
+    return true;
+}
+
+bool bytes_number(struct bytes s, uint64_t most, uint64_t *n)
+{
+    uint64_t read;
+
+    if (!bytes_take_number(&s, 0, &read) || s.len > 0 || read > most)
+        return false;
+    *n = read;
+    return true;
+}

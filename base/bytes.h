@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct bytes {
@@ -63,6 +64,12 @@ bool bytes_is_utf8(struct bytes a);
  * empty; 0: there is none. */
 size_t bytes_utf8_length(struct bytes a);
 
+/* Takes a decimal number off the front of *s: all digits there, or exactly
+ * `places` of them unless that is 0. One of more than 64 bits counts as
+ * UINT64_MAX. False: they are not there. */
+bool bytes_take_number(struct bytes *s, size_t places, uint64_t *n);
+/* Is it a decimal number, digits and nothing else, of at most `most`? */
+bool bytes_number(struct bytes s, uint64_t most, uint64_t *n);
 /* Writes the `n` octets that are written in hexadecimal digits. False: the text
  * is anything but twice as many of these; `out` is then undefined. */
 bool bytes_from_hex(struct bytes text, unsigned char *out, size_t n);

@@ -125,19 +125,16 @@ enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
  * of *s; '\0': nothing. -1: they are not there. */
 static int clock_take_number(struct bytes *s, size_t digits, char end)
 {
-    size_t len = digits + (end != '\0');
-    int n = 0;
+    struct bytes rest = *s;
+    uint64_t n;
 
-    if (s->len < len ||
-        (end != '\0' && ascii_lower(s->at[digits]) != ascii_lower(end)))
+    if (!bytes_take_number(&rest, digits, &n))
         return -1;
-    for (size_t i = 0; i < digits; i++) {
-        if (s->at[i] < '0' || s->at[i] > '9')
-            return -1;
-        n = n * 10 + (s->at[i] - '0');
-    }
-    *s = bytes_of(s->at + len, s->len - len);
-    return n;
+    if (end != '\0' &&
+        (rest.len == 0 || ascii_lower(rest.at[0]) != ascii_lower(end)))
+        return -1;
+    *s = bytes_skip(rest, end != '\0');
+    return (int)n;
 }
 
 /* Takes a fraction of a second, if there is one. */
@@ -214,17 +211,11 @@ enum status clock_parse_iso(struct bytes s, int64_t *wall_ms)
 /* delta-seconds: digits and nothing else; -1: not a number. */
 static int64_t clock_read_seconds(struct bytes s)
 {
-    int64_t n = 0;
+    uint64_t n;
 
-    if (s.len == 0)
+    if (!bytes_number(s, UINT64_MAX, &n))
         return -1;
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.at[i] < '0' || s.at[i] > '9')
-            return -1;
-        if (n < SECONDS_MOST)
-            n = n * 10 + (s.at[i] - '0');
-    }
-    return n < SECONDS_MOST ? n : SECONDS_MOST;
+    return n < SECONDS_MOST ? (int64_t)n : SECONDS_MOST;
 }
 
 int64_t http_retry_after_ms(struct bytes value, int64_t now_ms)

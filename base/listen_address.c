@@ -15,7 +15,7 @@ bool listen_address_split(struct bytes text, struct bytes *host,
                           struct bytes *port)
 {
     const char *colon = text.len > 0 ? memrchr(text.at, ':', text.len) : NULL;
-    unsigned number = 0;
+    uint64_t number;
 
     if (colon == NULL)
         return false;
@@ -28,14 +28,8 @@ bool listen_address_split(struct bytes text, struct bytes *host,
     } else if (memchr(host->at, ':', host->len) != NULL) {
         return false; /* an IPv6 address without brackets */
     }
-    if (host->len == 0 || port->len == 0 || port->len > 5)
-        return false;
-    for (size_t i = 0; i < port->len; i++) {
-        if (port->at[i] < '0' || port->at[i] > '9')
-            return false;
-        number = 10 * number + (unsigned)(port->at[i] - '0');
-    }
-    return number <= UINT16_MAX; /* getaddrinfo would truncate it */
+    /* getaddrinfo would truncate a larger one */
+    return host->len > 0 && bytes_number(*port, UINT16_MAX, &number);
 }
 
 static bool is_loopback(const struct sockaddr *a)

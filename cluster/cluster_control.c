@@ -120,18 +120,6 @@ static void take_report(struct cluster_control *c, uint32_t shard,
 
 /* ---- reading ---- */
 
-static uint64_t decimal(struct bytes text, uint64_t most)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < text.len && n <= most; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return most + 1;
-        n = n * 10 + (uint64_t)(text.at[i] - '0');
-    }
-    return text.len > 0 ? n : most + 1;
-}
-
 /* From the settings, as soon as both they and the number of shards are known. */
 static void take_limits(struct cluster_control *c)
 {
@@ -155,9 +143,9 @@ static void take_limits(struct cluster_control *c)
 
 static void take_count(struct cluster_control *c, struct bytes value)
 {
-    uint64_t n = decimal(value, SHARDS_MOST);
+    uint64_t n;
 
-    if (n == 0 || n > SHARDS_MOST || c->count > 0)
+    if (!bytes_number(value, SHARDS_MOST, &n) || n == 0 || c->count > 0)
         return;
     c->count = (uint32_t)n;
     c->shards = xcalloc(n, sizeof *c->shards);
@@ -168,9 +156,9 @@ static void take_count(struct cluster_control *c, struct bytes value)
 static void take_seeds(struct cluster_control *c, bool first,
                        struct bytes value)
 {
-    uint64_t n = decimal(value, UINT32_MAX);
+    uint64_t n;
 
-    if (n > UINT32_MAX)
+    if (!bytes_number(value, UINT32_MAX, &n))
         return;
     c->seeds += n;
     c->seeds_sent |= first;

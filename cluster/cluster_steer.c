@@ -274,13 +274,14 @@ static void take_record(struct asking *k, const struct kafka_message *m)
 {
     char mine[KEY_MOST];
     json_t *answer;
-    int n = snprintf(mine, sizeof mine, ANSWER "%s/", k->id);
+
+    snprintf(mine, sizeof mine, ANSWER "%s/", k->id);
 
     if (!bytes_starts_with(m->key, mine))
         return;
     answer = json_loadb(m->value.at, m->value.len, 0, NULL);
     if (json_is_object(answer))
-        take_answer(k, (uint32_t)strtoul(m->key.at + n, NULL, 10), answer);
+        take_answer(k, cluster_key_shard(m->key, mine), answer);
     json_decref(answer);
 }
 

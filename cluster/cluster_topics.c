@@ -72,18 +72,13 @@ enum status cluster_topic_ensure(const struct kafka_access *a, const char *name,
 
 uint32_t cluster_key_shard(struct bytes key, const char *prefix)
 {
-    struct bytes digits;
-    uint32_t n = 0;
+    uint64_t n;
 
-    if (!bytes_starts_with(key, prefix))
-        return SHARDS_MOST;
-    digits = bytes_skip(key, strlen(prefix));
-    for (size_t i = 0; i < digits.len && n < SHARDS_MOST; i++) {
-        if (digits.at[i] < '0' || digits.at[i] > '9')
-            return SHARDS_MOST;
-        n = n * 10 + (uint32_t)(digits.at[i] - '0');
-    }
-    return digits.len > 0 && n < SHARDS_MOST ? n : SHARDS_MOST;
+    return bytes_starts_with(key, prefix) &&
+                   bytes_number(bytes_skip(key, strlen(prefix)),
+                                SHARDS_MOST - 1, &n)
+               ? (uint32_t)n
+               : SHARDS_MOST;
 }
 
 /* ---- NAME.control ---- */

@@ -31,17 +31,14 @@ static const char beginning[] = "{\"seq\": ";
 
 bool jsonl_line_seq(struct bytes line, uint64_t *seq)
 {
-    size_t at = sizeof beginning - 1;
-    uint64_t n = 0;
+    struct bytes rest;
+    uint64_t n;
 
     if (!bytes_starts_with(line, beginning) || line.at[line.len - 1] != '}')
         return false;
-    for (; at < line.len && ascii_is_digit(line.at[at]); at++) {
-        if (n > UINT64_MAX / 100)
-            return false;
-        n = n * 10 + (uint64_t)(line.at[at] - '0');
-    }
-    if (at == sizeof beginning - 1 || n == 0 || line.at[at] != ',')
+    rest = bytes_skip(line, sizeof beginning - 1);
+    if (!bytes_take_number(&rest, 0, &n) || n == 0 || n == UINT64_MAX ||
+        rest.len == 0 || rest.at[0] != ',')
         return false;
     *seq = n;
     return true;

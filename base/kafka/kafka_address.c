@@ -16,17 +16,11 @@ bool kafka_address_is_url(const char *text)
 
 /* ---- the URL ---- */
 
-/* 1 to 65535, in at most five digits. */
 static bool is_port(struct bytes text)
 {
-    unsigned n = 0;
+    uint64_t n;
 
-    for (size_t i = 0; i < text.len; i++) {
-        if (!ascii_is_digit(text.at[i]) || i == 5)
-            return false;
-        n = n * 10 + (unsigned)(text.at[i] - '0');
-    }
-    return n > 0 && n <= 65535;
+    return bytes_number(text, UINT16_MAX, &n) && n > 0;
 }
 
 static bool is_name(struct bytes text, const char *also)

@@ -75,15 +75,13 @@ void run_as_numbered(struct run_as *out, uid_t uid, gid_t gid)
 enum status run_as_named(struct run_as *out, const char *name)
 {
     const struct passwd *p = getpwnam(name);
-    char *end = NULL;
-    unsigned long n;
+    uint64_t n;
 
     if (p != NULL) {
         take_entry(out, p);
         return STATUS_OK;
     }
-    n = strtoul(name, &end, 10);
-    if (name[0] < '0' || name[0] > '9' || *end != '\0' || n >= UINT32_MAX)
+    if (!bytes_number(bytes_of_str(name), UINT32_MAX - 1, &n))
         return STATUS_NOT_FOUND;
     run_as_numbered(out, (uid_t)n, (gid_t)n);
     return STATUS_OK;

@@ -347,6 +347,8 @@ static void name_worker(struct part *p, const char *dir)
 int cmd_shard(int argc, char **argv)
 {
     struct part p = {.frontier = NULL};
+    uint64_t number, count, fd;
+    bool ready = false;
     int code = EXIT_USAGE;
     enum status st;
 
@@ -358,10 +360,14 @@ int cmd_shard(int argc, char **argv)
     settings_init(&p.s);
     buf_init(&p.why, 4096);
     name_worker(&p, argv[1]);
-    p.number.number = (uint32_t)strtoul(argv[2], NULL, 10);
-    p.number.count = (uint32_t)strtoul(argv[3], NULL, 10);
-    if (p.number.number < p.number.count &&
-        bind_to_worker(&p, (int)strtol(argv[4], NULL, 10))) {
+    if (bytes_number(bytes_of_str(argv[2]), UINT32_MAX, &number) &&
+        bytes_number(bytes_of_str(argv[3]), UINT32_MAX, &count) &&
+        bytes_number(bytes_of_str(argv[4]), INT_MAX, &fd) && number < count) {
+        p.number.number = (uint32_t)number;
+        p.number.count = (uint32_t)count;
+        ready = bind_to_worker(&p, (int)fd);
+    }
+    if (ready) {
         st = shard_settings_read(&p.s, argv[1], p.number, &p.where, &p.why);
         if (st == STATUS_OK)
             st = take_run_options(&p, argv + 5);

@@ -86,15 +86,12 @@ static bool network_list_has(const struct network_list *l, const struct ip *a)
 /* The decimal number after the slash, at most `most`. */
 static bool parse_bits(const char *s, unsigned most, unsigned *out)
 {
-    unsigned n = 0;
-    size_t len = strlen(s);
+    uint64_t n;
 
-    if (len == 0 || len > 3 || strspn(s, "0123456789") != len)
+    if (!bytes_number(bytes_of_str(s), most, &n))
         return false;
-    for (; *s != '\0'; s++)
-        n = n * 10 + (unsigned)(*s - '0');
-    *out = n;
-    return n <= most;
+    *out = (unsigned)n;
+    return true;
 }
 
 /* "10.0.0.0/8", "fd00::/8"; a bare address is a network of one. Bits after the
@@ -405,14 +402,12 @@ static enum status nat64_parse(struct guard *g, const struct guard_options *o,
 
 bool guard_port_parse(const char *text, uint16_t *out)
 {
-    size_t len = strlen(text);
-    unsigned long n;
+    uint64_t n;
 
-    if (len == 0 || len > 5 || strspn(text, "0123456789") != len)
+    if (!bytes_number(bytes_of_str(text), UINT16_MAX, &n) || n == 0)
         return false;
-    n = strtoul(text, NULL, 10);
     *out = (uint16_t)n;
-    return n > 0 && n <= UINT16_MAX;
+    return true;
 }
 
 static enum status ports_parse(struct guard *g, const struct guard_options *o,

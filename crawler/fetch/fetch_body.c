@@ -146,17 +146,10 @@ bool fetch_is_within_rate(const struct fetch *f, int64_t now)
 /* Reading a short body is cheaper than making a new connection. */
 static bool is_short(const struct response *a)
 {
-    struct bytes v = response_get(a, RESPONSE_CONTENT_LENGTH);
-    uint64_t n = 0;
+    uint64_t n;
 
-    if (v.len == 0 || v.len > 9)
-        return false;
-    for (size_t i = 0; i < v.len; i++) {
-        if (v.at[i] < '0' || v.at[i] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(v.at[i] - '0');
-    }
-    return n <= DRAIN_MOST;
+    return bytes_number(response_get(a, RESPONSE_CONTENT_LENGTH), DRAIN_MOST,
+                        &n);
 }
 
 static bool wanted_mime(const struct fetch *f)

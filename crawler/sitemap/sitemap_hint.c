@@ -21,17 +21,9 @@
 /* Takes `count` digits off the front of *s; -1: they are not there. */
 static int take_digits(struct bytes *s, size_t count)
 {
-    int n = 0;
+    uint64_t n;
 
-    if (s->len < count)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        if (s->at[i] < '0' || s->at[i] > '9')
-            return -1;
-        n = n * 10 + (s->at[i] - '0');
-    }
-    *s = bytes_of(s->at + count, s->len - count);
-    return n;
+    return bytes_take_number(s, count, &n) ? (int)n : -1;
 }
 
 static bool take_char(struct bytes *s, char c)

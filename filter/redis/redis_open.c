@@ -328,18 +328,7 @@ static struct bytes redis_field(const redisReply *r, const char *name)
 static bool redis_take_number(const redisReply *r, const char *name,
                               uint64_t most, uint64_t *out)
 {
-    struct bytes b = redis_field(r, name);
-    uint64_t n = 0;
-
-    if (b.len == 0 || b.len > 19)
-        return false;
-    for (size_t i = 0; i < b.len; i++) {
-        if (b.at[i] < '0' || b.at[i] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(b.at[i] - '0');
-    }
-    *out = n;
-    return n <= most;
+    return bytes_number(redis_field(r, name), most, out);
 }
 
 static bool take_rate(const redisReply *r, const char *name, double *out)

@@ -193,14 +193,12 @@ static bool is_host(struct bytes host)
 /* Read decimal digits at the start of *in, and skip them. */
 static bool reply_take_number(struct bytes *in, uint32_t most, uint16_t *out)
 {
-    uint32_t n = 0;
-    size_t i = 0;
+    struct bytes rest = *in;
+    uint64_t n;
 
-    while (i < in->len && i < 6 && in->at[i] >= '0' && in->at[i] <= '9')
-        n = n * 10 + (uint32_t)(in->at[i++] - '0');
-    if (i == 0 || n > most)
+    if (!bytes_take_number(&rest, 0, &n) || n > most)
         return false;
-    *in = bytes_skip(*in, i);
+    *in = rest;
     *out = (uint16_t)n;
     return true;
 }

@@ -58,22 +58,6 @@ static bool redis_url_unescape(struct bytes in, char *out, size_t size)
     return true;
 }
 
-/* Decimal digits only, at most `most`. */
-static bool redis_url_number(struct bytes in, uint64_t most, uint64_t *out)
-{
-    uint64_t n = 0;
-
-    if (in.len == 0 || in.len > 12)
-        return false;
-    for (size_t i = 0; i < in.len; i++) {
-        if (in.at[i] < '0' || in.at[i] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(in.at[i] - '0');
-    }
-    *out = n;
-    return n <= most;
-}
-
 /* 90, 90s, 15m, 24h, 7d: at most ten years. */
 static bool redis_url_duration(struct bytes in, int64_t *ms)
 {
@@ -88,7 +72,7 @@ static bool redis_url_duration(struct bytes in, int64_t *ms)
         each = seconds[unit - units];
         in.len--;
     }
-    if (!redis_url_number(in, UINT64_C(315360000) / each, &n) || n == 0)
+    if (!bytes_number(in, UINT64_C(315360000) / each, &n) || n == 0)
         return false;
     *ms = (int64_t)(n * each * 1000);
     return true;
@@ -167,7 +151,7 @@ static const char *take_host(struct redis_address *a, struct bytes host)
     }
     if (name.len == 0 || !redis_url_unescape(name, a->host, sizeof a->host))
         return "the host is missing or too long";
-    if (port.len > 0 && (!redis_url_number(port, 65535, &n) || n == 0))
+    if (port.len > 0 && (!bytes_number(port, 65535, &n) || n == 0))
         return "a port is a number up to 65535";
     a->port = (uint16_t)n;
     return NULL;
@@ -276,16 +260,16 @@ static enum status take_setting(struct redis_place *p, struct bytes name,
                                    "hash= is double, double32 or salted");
         p->hash_given = true;
     } else if (bytes_is(name, "bits")) {
-        if (!redis_url_number(value, REDIS_MOST_BITS, &p->bits) || p->bits == 0)
+        if (!bytes_number(value, REDIS_MOST_BITS, &p->bits) || p->bits == 0)
             return redis_url_wrong(
                 error, "bits= is a number up to 4294967296: a Redis "
                        "string ends at offset 2^32-1");
     } else if (bytes_is(name, "k")) {
-        if (!redis_url_number(value, REDIS_MOST_K, &n) || n == 0)
+        if (!bytes_number(value, REDIS_MOST_K, &n) || n == 0)
             return redis_url_wrong(error, "k= is a number from 1 to 64");
         p->k = (unsigned)n;
     } else if (bytes_is(name, "db")) {
-        if (!redis_url_number(value, 65535, &n))
+        if (!bytes_number(value, 65535, &n))
             return redis_url_wrong(error, "a database is a number");
         p->at.db = (unsigned)n;
     } else if (bytes_is(name, "ttl")) {
@@ -359,7 +343,7 @@ enum status redis_url_parse(struct redis_place *out, const char *text,
         return redis_url_wrong(error, why);
     p.at = parts.at;
     if (parts.path.len > 0) {
-        if (!redis_url_number(parts.path, 65535, &n))
+        if (!bytes_number(parts.path, 65535, &n))
             return redis_url_wrong(error,
                                    "after the host comes the number of a "
                                    "database");

@@ -110,9 +110,11 @@ void confine_read_again(struct confine *c, const char *path)
 void confine_listen(struct confine *c, const char *address)
 {
     const char *colon = address != NULL ? strrchr(address, ':') : NULL;
-    long port = colon != NULL ? strtol(colon + 1, NULL, 10) : 0;
+    uint64_t port;
 
-    c->low_ports |= port > 0 && port < 1024;
+    c->low_ports |= colon != NULL &&
+                    bytes_number(bytes_of_str(colon + 1), 1023, &port) &&
+                    port > 0;
 }
 
 static bool is_unix_url(const char *url)

@@ -136,16 +136,18 @@ static int64_t date_of(struct bytes text)
 {
     int v[6] = {0, 0, 0, 0, 0, 0};
     struct tm tm = {0};
-    size_t at = 0;
 
     if (text.len < 8 || text.len > 14)
         return 0;
-    for (size_t i = 0; i < 6; i++)
-        for (size_t n = i == 0 ? 4 : 2; n > 0 && at < text.len; n--, at++) {
-            if (text.at[at] < '0' || text.at[at] > '9')
-                return 0;
-            v[i] = v[i] * 10 + (text.at[at] - '0');
-        }
+    for (size_t i = 0; i < 6 && text.len > 0; i++) {
+        size_t digits = i == 0 ? 4 : 2;
+        uint64_t n;
+
+        if (!bytes_take_number(&text, digits < text.len ? digits : text.len,
+                               &n))
+            return 0;
+        v[i] = (int)n;
+    }
     tm.tm_year = v[0] - 1900;
     tm.tm_mon = v[1] - 1;
     tm.tm_mday = v[2];
@@ -463,23 +465,7 @@ const struct import_format import_nutch = {"nutch-dump", nutch_read_line,
  * what is due waits.
  */
 
-#define SECONDS_DIGITS 11 /* most, some 3,000 years */
-
-/* False: it is not a number of seconds. */
-static bool read_seconds(struct bytes text, int64_t *out)
-{
-    int64_t n = 0;
-
-    if (text.len == 0 || text.len > SECONDS_DIGITS)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-        n = n * 10 + (text.at[i] - '0');
-    }
-    *out = n;
-    return true;
-}
+#define SECONDS_MOST UINT64_C(99999999999) /* some 3,000 years */
 
 static enum import_said take(const struct import_reader *r, int64_t seconds,
                              struct import_record *out)
@@ -505,7 +491,7 @@ static enum import_said read_item(struct import_reader *r, const json_t *item,
     const json_t *info = json_object_get(known != NULL ? known : found, "info");
     const json_t *date = json_object_get(known, "refetchableFromDate");
     struct bytes url = text_of(json_object_get(info, "url"));
-    int64_t seconds = 0;
+    uint64_t seconds = 0;
 
     if (url.len == 0)
         return import_refuse(r, "not a URLItem with a URL");
@@ -516,9 +502,9 @@ static enum import_said read_item(struct import_reader *r, const json_t *item,
         out->word = "discovered";
         return IMPORT_RECORD;
     }
-    if (date != NULL && !read_seconds(text_of(date), &seconds))
+    if (date != NULL && !bytes_number(text_of(date), SECONDS_MOST, &seconds))
         return import_refuse(r, "its refetchableFromDate is not in seconds");
-    return take(r, seconds, out);
+    return take(r, (int64_t)seconds, out);
 }
 
 static enum import_said urlfrontier_read_json(struct import_reader *r,
@@ -565,13 +551,14 @@ static enum import_said read_listed(struct import_reader *r, struct bytes line,
                                     struct import_record *out)
 {
     const char *at = memrchr(line.at, ';', line.len);
-    int64_t seconds;
+    uint64_t seconds;
 
     if (at == NULL ||
-        !read_seconds(bytes_skip(line, (size_t)(at - line.at) + 1), &seconds))
+        !bytes_number(bytes_skip(line, (size_t)(at - line.at) + 1),
+                      SECONDS_MOST, &seconds))
         return import_refuse(r, "it has no date in seconds after a URL");
     out->url = bytes_of(line.at, (size_t)(at - line.at));
-    return take(r, seconds, out);
+    return take(r, (int64_t)seconds, out);
 }
 
 static enum import_said urlfrontier_read_line(struct import_reader *r,
@@ -773,17 +760,12 @@ static struct bytes import_cut(struct bytes *rest, char c)
 /* False: it is not a number of three digits from 100 to 599. */
 static bool import_http_status(struct bytes text, uint16_t *out)
 {
-    unsigned n = 0;
+    uint64_t n;
 
-    if (text.len != 3)
+    if (text.len != 3 || !bytes_number(text, 599, &n) || n < 100)
         return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-        n = n * 10 + (unsigned)(text.at[i] - '0');
-    }
     *out = (uint16_t)n;
-    return n >= 100 && n <= 599;
+    return true;
 }
 
 /* The status of a URL whose response had this HTTP status; 0: not told. */

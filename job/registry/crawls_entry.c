@@ -150,16 +150,14 @@ static bool read_size(const struct crawls_call *call, size_t most, size_t *size)
 {
     const json_t *v = json_object_get(call->in, "size");
     json_int_t n = 20;
+    uint64_t text;
 
     if (json_is_integer(v)) {
         n = json_integer_value(v);
     } else if (json_is_string(v)) {
-        const char *s = json_string_value(v);
-
-        if (s[0] == '\0' || strlen(s) > 6 || s[strspn(s, "0123456789")] != '\0')
+        if (!bytes_number(bytes_of_str(json_string_value(v)), most, &text))
             return false;
-        for (n = 0; *s != '\0'; s++)
-            n = n * 10 + (*s - '0');
+        n = (json_int_t)text;
     } else if (v != NULL) {
         return false;
     }

@@ -60,8 +60,7 @@ uint32_t settings_link_kinds(const struct crawl_settings *s)
 bool settings_trap(const char *text, enum trap_rule *rule, uint32_t *threshold)
 {
     const char *eq = strchr(text, '=');
-    char *end;
-    long n;
+    uint64_t n;
 
     if (eq == NULL ||
         !trap_rule_find(bytes_of(text, (size_t)(eq - text)), rule))
@@ -70,11 +69,10 @@ bool settings_trap(const char *text, enum trap_rule *rule, uint32_t *threshold)
         *threshold = 0;
         return true;
     }
-    if (eq[1] < '0' || eq[1] > '9')
+    if (!bytes_number(bytes_of_str(eq + 1), THRESHOLD_MOST, &n) || n == 0)
         return false;
-    n = strtol(eq + 1, &end, 10);
     *threshold = (uint32_t)n;
-    return *end == '\0' && n >= 1 && n <= THRESHOLD_MOST;
+    return true;
 }
 
 struct frontier_traps settings_traps(const struct crawl_settings *s)

@@ -229,12 +229,12 @@ static enum status check_resolve(const char *entry, struct buf *error)
                    ? strchr(entry, ']') != NULL ? strchr(entry, ']') : entry
                    : entry,
                ':');
-    const char *port = host_end != NULL ? host_end + 1 : "";
-    size_t digits = strspn(port, "0123456789");
+    struct bytes rest = bytes_of_str(host_end != NULL ? host_end + 1 : "");
+    uint64_t port;
 
-    if (host_end == NULL || host_end == entry || digits == 0 || digits > 5 ||
-        atoi(port) < 1 || atoi(port) > 65535 || port[digits] != ':' ||
-        port[digits + 1] == '\0' || strchr("+-", entry[0]) != NULL)
+    if (host_end == NULL || host_end == entry ||
+        !bytes_take_number(&rest, 0, &port) || port < 1 || port > UINT16_MAX ||
+        rest.len < 2 || rest.at[0] != ':' || strchr("+-", entry[0]) != NULL)
         return settings_refuse(
             error, "resolve", entry,
             "it takes HOST:PORT:ADDRESS, such as example.org:443:10.0.0.1");

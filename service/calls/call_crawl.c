@@ -118,24 +118,12 @@ static void call_metadata_make(struct buf *out, uint32_t depth, uint8_t kind,
     buf_grew(out, len);
 }
 
-static bool put_read_number(struct bytes text, uint32_t *out)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9' || n > 99999999)
-            return false;
-        n = n * 10 + (uint32_t)(text.at[i] - '0');
-    }
-    *out = n;
-    return text.len > 0;
-}
-
 /* The first value of `name` as a number; false if it has none. */
 static bool call_metadata_number(struct bytes metadata, const char *name,
                                  struct arena *a, uint32_t *out)
 {
     const Urlfrontier__URLInfo *info;
+    uint64_t n;
 
     if (metadata.len == 0)
         return false;
@@ -144,9 +132,13 @@ static bool call_metadata_number(struct bytes metadata, const char *name,
     for (size_t i = 0; info != NULL && i < info->n_metadata; i++) {
         const Urlfrontier__URLInfo__MetadataEntry *e = info->metadata[i];
 
-        if (bytes_is(proto_bytes(e->key), name))
-            return e->value != NULL && e->value->n_values > 0 &&
-                   put_read_number(proto_bytes(e->value->values[0]), out);
+        if (!bytes_is(proto_bytes(e->key), name))
+            continue;
+        if (e->value == NULL || e->value->n_values == 0 ||
+            !bytes_number(proto_bytes(e->value->values[0]), UINT32_MAX, &n))
+            return false;
+        *out = (uint32_t)n;
+        return true;
     }
     return false;
 }

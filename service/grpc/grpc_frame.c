@@ -178,19 +178,17 @@ static int64_t unit_ns(char unit)
 
 bool grpc_parse_timeout(struct bytes text, int64_t *ns)
 {
-    int64_t value = 0, unit;
+    int64_t unit;
+    uint64_t value;
 
-    if (text.len < 2 || text.len > 9)
+    if (text.len < 2 || text.len > 9 ||
+        !bytes_number(bytes_of(text.at, text.len - 1), UINT64_MAX, &value))
         return false;
-    for (size_t i = 0; i + 1 < text.len; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-        value = value * 10 + (text.at[i] - '0');
-    }
     unit = unit_ns(text.at[text.len - 1]);
     if (unit == 0)
         return false;
-    *ns = value > TIMEOUT_MOST / unit ? TIMEOUT_MOST : value * unit;
+    *ns = (int64_t)value > TIMEOUT_MOST / unit ? TIMEOUT_MOST
+                                               : (int64_t)value * unit;
     return true;
 }
 

@@ -606,11 +606,9 @@ const struct http_route http_queue_routes[] = {
 /* The number in the path; SHARDS_MOST: there is none. */
 static uint32_t shard_of(const struct http_request *r)
 {
-    char *end = NULL;
-    unsigned long n = strtoul(r->name, &end, 10);
+    uint64_t n;
 
-    return r->name[0] >= '0' && r->name[0] <= '9' && *end == '\0' &&
-                   n < SHARDS_MOST
+    return bytes_number(bytes_of_str(r->name), SHARDS_MOST - 1, &n)
                ? (uint32_t)n
                : SHARDS_MOST;
 }

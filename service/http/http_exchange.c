@@ -606,8 +606,9 @@ static uint64_t body_most(const struct http_request *r)
 static void check_body(struct http_request *r)
 {
     struct bytes length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    uint64_t n;
 
-    if (length.len > 0 && strtoull(length.at, NULL, 10) > body_most(r))
+    if (bytes_take_number(&length, 0, &n) && n > body_most(r))
         http_problem(r, 413, "a body has at most %llu octets here",
                      (unsigned long long)body_most(r));
     else if (r->route->body &&

@@ -15,7 +15,6 @@
 #include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier/urlfrontier_call.h"
 
-#define DIGITS_MOST 20 /* of a 64-bit number */
 #define TWO_TO_63   9223372036854775808.0
 #define LAST_SECOND INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
@@ -305,30 +304,16 @@ json_t *http_metadata_json(struct bytes metadata, struct arena *a)
 
 /* ---- members ---- */
 
-static bool read_digits(struct bytes text, uint64_t *out)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned digit = (unsigned)(unsigned char)text.at[i] - '0';
-
-        if (digit > 9 || n > (UINT64_MAX - digit) / 10)
-            return false;
-        n = n * 10 + digit;
-    }
-    *out = n;
-    return text.len > 0 && text.len <= DIGITS_MOST;
-}
-
 bool http_lease_read(const json_t *v, uint64_t *out)
 {
-    return json_is_string(v) && read_digits(bytes_of_json(v), out);
+    return json_is_string(v) &&
+           bytes_number(bytes_of_json(v), UINT64_MAX - 1, out);
 }
 
 static bool text_read_number(const json_t *v, bool query, uint64_t *out)
 {
     if (query)
-        return read_digits(bytes_of_json(v), out);
+        return bytes_number(bytes_of_json(v), UINT64_MAX - 1, out);
     if (!json_is_integer(v) || json_integer_value(v) < 0)
         return false;
     *out = (uint64_t)json_integer_value(v);

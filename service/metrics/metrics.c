@@ -194,6 +194,14 @@ static bool process_read_text(const char *path, struct buf *to)
     return buf_failed(to) == STATUS_OK;
 }
 
+static uint64_t number_at(const char *at)
+{
+    struct bytes text = bytes_of_str(at);
+    uint64_t n;
+
+    return bytes_take_number(&text, 0, &n) ? n : 0;
+}
+
 /* Field `number` (from 3 on) of /proc/self/stat; the second is the program's
  * name in parentheses, which may hold anything. */
 static uint64_t process_field(const struct buf *stat, unsigned number)
@@ -204,7 +212,7 @@ static uint64_t process_field(const struct buf *stat, unsigned number)
         at = strchr(at, ' ');
         at = at != NULL ? at + 1 : NULL;
     }
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
+    return number_at(at);
 }
 
 /* The boot time in seconds since 1970. */
@@ -217,7 +225,7 @@ static uint64_t boot_time(void)
     buf_init(&text, STAT_MOST);
     if (process_read_text("/proc/stat", &text)) {
         at = strstr(buf_str(&text), "\nbtime ");
-        s = at != NULL ? strtoull(at + 7, NULL, 10) : 0;
+        s = number_at(at != NULL ? at + 7 : NULL);
     }
     buf_fini(&text);
     return s;
