@@ -25,6 +25,7 @@
 #include "base/kafka/kafka.h"
 #include "cluster/permits.h"
 #include "frontier/frontier.h"
+#include "job/settings/options.h"
 
 #define SHARD_WORKER_SIZE 256 /* "HOST:DIR", and a zero byte */
 
@@ -87,5 +88,20 @@ bool cluster_control_is_over(const struct cluster_control *c);
 /* The key and the value of a shard's record. */
 void shard_report_write(struct buf *key, struct buf *value, uint32_t shard,
                         const struct shard_report *r);
+
+/* ---- makes a crawl on many machines: topics, settings, seeds ---- */
+
+/* STATUS_EXISTS: there is a crawl of that name. Otherwise as
+ * cluster_control_open. */
+MUST_CHECK enum status cluster_make_may(const struct kafka_access *a,
+                                        const char *name, struct buf *why);
+
+/* Sends the seeds of `s` to their shards and, in the same Kafka transaction,
+ * settings and the number of shards, so that the crawl is there whole or not at
+ * all. Secrets are not sent; those in seeds are added to `s`. STATUS_EXISTS: it
+ * is there already. STATUS_NOT_FOUND: there are no seeds, which was reported. */
+MUST_CHECK enum status cluster_make(const struct kafka_access *a,
+                                    const char *name, struct crawl_settings *s,
+                                    uint32_t shards, struct buf *why);
 
 #endif

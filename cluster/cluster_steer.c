@@ -15,11 +15,9 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_control.h"
-#include "cluster/cluster_sender.h"
 #include "cluster/cluster_stats.h"
 #include "cluster/cluster_topics.h"
 #include "config/config.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 

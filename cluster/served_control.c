@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "cluster/cluster_sender.h"
 #include "cluster/cluster_topics.h"
 #include "frontier/url/queue_key.h"
 

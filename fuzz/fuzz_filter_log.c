@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "service/filters/filter_log.h"
+#include "service/filters/filter_shelf_impl.h"
 
 enum { HEAD = 16, RECORD = 32, AT_SUM = 24 };
 

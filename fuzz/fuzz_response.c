@@ -186,7 +186,7 @@ static bool take_report(void)
 {
     void *item = NULL;
     struct report *r;
-    size_t n = queue_receive(reports, &item, 1, WAIT);
+    size_t n = queue_gather(reports, &item, 1, WAIT, 1, 0);
     bool last;
 
     assert(n == 1); /* every URL ends with a report */

@@ -430,7 +430,7 @@ static struct report *carry_out(struct run *r, struct assignment *a)
     }
     if (state == FETCH_TASK_WAITS)
         (void)fetch_task_release(&r->tools, &task);
-    n = queue_receive(r->tools.reports, &report, 1, 0);
+    n = queue_gather(r->tools.reports, &report, 1, 0, 1, 0);
     assert(n == 1 && queue_count(r->tools.reports) == 0);
     return report;
 }

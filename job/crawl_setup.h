@@ -7,12 +7,17 @@
 #ifndef URLWEIR_JOB_CRAWL_SETUP_H
 #define URLWEIR_JOB_CRAWL_SETUP_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/status.h"
 #include "crawler/crawl.h"
 #include "crawler/fetcher.h"
 #include "frontier/crawl/frontier_open.h"
+#include "frontier/frontier.h"
+#include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
+#include "frontier/url/url_form.h"
 #include "job/settings/options.h"
 
 struct crawl_setup {
@@ -123,5 +128,28 @@ MUST_CHECK enum status crawl_archive_close(struct crawl_setup *setup,
 /* Removes store, filter, manifest and settings in `dir`, before any page was
  * fetched; ignores missing files. */
 void crawl_remove_files(const char *dir);
+
+/* ---- the form of a crawl's URLs, from its settings ----
+ *
+ * The text of the form (url_form_text) is noted in the store, as `url_form` in
+ * its table meta: a rule in the file of --rewrite may change while the settings
+ * stay the same, and readers of the store may not have that file.
+ */
+
+/* Reads the file of --rewrite too. STATUS_FORMAT, STATUS_LIMIT,
+ * STATUS_NOT_FOUND, STATUS_IO: `why` names option and file. */
+MUST_CHECK enum status url_forms_make(struct url_form **out,
+                                      const struct crawl_settings *s,
+                                      struct buf *why);
+/* The same for a reader of a store, with the rules as noted there. On failure
+ * *out is untouched. */
+MUST_CHECK enum status url_forms_read(struct url_form **out,
+                                      const struct crawl_settings *s,
+                                      struct reader *r);
+
+/* Notes the form of a crawl. *other: the note was another one, so queued URLs
+ * may have a new form. */
+MUST_CHECK enum status url_forms_note(struct frontier *f,
+                                      const struct url_form *form, bool *other);
 
 #endif

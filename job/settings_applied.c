@@ -17,8 +17,8 @@
 #include "base/digest.h"
 #include "base/logger.h"
 #include "config/config.h"
+#include "job/crawl_setup.h"
 #include "job/settings/settings.h"
-#include "job/url_forms.h"
 
 /* The settings that make an outcome final or drop a link, and the reasons they
  * use. docs/operating.md has the same table, by reason. */

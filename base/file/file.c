@@ -32,8 +32,7 @@ struct file_writer {
     bool committed;
 };
 
-/* Never STATUS_OK, whatever errno holds. */
-static enum status io_error(const char *what, const char *path)
+enum status file_failed(const char *what, const char *path)
 {
     int err = errno;
     enum status st = status_of_errno(err);
@@ -66,7 +65,7 @@ static enum status writer_open(struct file_writer **out, const char *path,
     /* A file left by a crash may be readable by all. */
     if (w->fd < 0 ||
         !(private ? fchmod(w->fd, 0600) == 0 : keep_mode(path, w->fd))) {
-        enum status st = io_error("cannot create file", w->tmp);
+        enum status st = file_failed("cannot create file", w->tmp);
 
         file_writer_close(w);
         return st;
@@ -96,7 +95,7 @@ enum status file_writer_write(struct file_writer *w, const void *bytes,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            w->st = io_error("cannot write file", w->tmp);
+            w->st = file_failed("cannot write file", w->tmp);
             break;
         }
         at += n;
@@ -123,7 +122,7 @@ static enum status sync_dir(const char *dir, bool rights)
     if (fd < 0 && rights && (errno == EACCES || errno == EPERM))
         return STATUS_OK;
     if (fd < 0 || fsync(fd) != 0)
-        st = io_error("cannot sync directory", dir);
+        st = file_failed("cannot sync directory", dir);
     if (fd >= 0)
         close(fd);
     return st;
@@ -144,10 +143,10 @@ enum status file_writer_commit(struct file_writer *w)
         return w->st;
     fault_point("file-written");
     if (fsync(w->fd) != 0)
-        return w->st = io_error("cannot sync file", w->tmp);
+        return w->st = file_failed("cannot sync file", w->tmp);
     fault_point("file-synced");
     if (rename(w->tmp, w->path) != 0)
-        return w->st = io_error("cannot rename file", w->tmp);
+        return w->st = file_failed("cannot rename file", w->tmp);
     fault_point("file-renamed");
     w->committed = true;
     return file_sync_parent(w->path);
@@ -174,7 +173,7 @@ enum status file_read(const char *path, struct buf *out)
 
     if (fd < 0)
         return errno == ENOENT ? STATUS_NOT_FOUND
-                               : io_error("cannot read file", path);
+                               : file_failed("cannot read file", path);
     for (;;) {
         char chunk[65536];
         ssize_t n = read(fd, chunk, sizeof chunk);
@@ -182,7 +181,7 @@ enum status file_read(const char *path, struct buf *out)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            st = io_error("cannot read file", path);
+            st = file_failed("cannot read file", path);
         if (n <= 0)
             break;
         buf_add(out, chunk, (size_t)n);
@@ -228,7 +227,7 @@ static enum status make_one(const char *path)
     enum status st;
 
     if (!made && errno != EEXIST)
-        return io_error("cannot make directory", path);
+        return file_failed("cannot make directory", path);
     if (!made && (stat(path, &sb) != 0 || !S_ISDIR(sb.st_mode)))
         return STATUS_EXISTS;
     parent = parent_of(path);
@@ -293,7 +292,7 @@ enum status file_remove_tree(const char *path)
     if (fd < 0 && errno == ENOENT)
         return STATUS_OK;
     if (fd < 0 || !empty_dir(fd, 0) || rmdir(path) != 0)
-        return io_error("cannot remove directory", path);
+        return file_failed("cannot remove directory", path);
     return file_sync_parent(path);
 }
 
@@ -488,15 +487,6 @@ enum status file_lock_holder(const char *path, long *holder)
     return st;
 }
 
-static enum status file_failed(const char *what, const char *path)
-{
-    int err = errno;
-    enum status st = status_of_errno(err);
-
-    log_error(what, "path=%s error=\"%s\"", path, strerror(err));
-    return st != STATUS_OK ? st : STATUS_IO;
-}
-
 /* The lock holds even if this fails: the text only tells other processes who
  * holds it. */
 static void file_write_note(int fd, const char *note)
@@ -671,12 +661,10 @@ void unsynced_note(const char *path)
 
 enum status unsynced_failed(const char *what, const char *path)
 {
-    int err = errno;
-    enum status st = status_of_errno(err);
+    enum status st = file_failed(what, path);
 
-    log_error(what, "path=%s error=\"%s\"", path, strerror(err));
     unsynced_note(path);
-    return st != STATUS_OK ? st : STATUS_IO;
+    return st;
 }
 
 bool unsynced_is_noted(const char *path)

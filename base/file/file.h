@@ -18,6 +18,10 @@
 
 struct file_writer;
 
+/* Logs that a call on this path failed, and why by errno. Its status, never
+ * STATUS_OK. */
+enum status file_failed(const char *what, const char *path);
+
 /* Starts PATH.tmp; the file at `path` is untouched until commit, and the new
  * one gets its mode. */
 MUST_CHECK enum status file_writer_open(struct file_writer **out,

@@ -121,12 +121,6 @@ size_t queue_gather(struct queue *q, void **items, size_t most,
     return n;
 }
 
-size_t queue_receive(struct queue *q, void **items, size_t most,
-                     int64_t timeout_ns)
-{
-    return queue_gather(q, items, most, timeout_ns, 1, 0);
-}
-
 void queue_wake(struct queue *q)
 {
     pthread_mutex_lock(&q->mtx);

@@ -3,8 +3,8 @@
  *
  * A full queue makes the sender wait (back-pressure); it never grows or drops
  * items. What is full is told by the number of items, and where their sizes
- * differ much by their octets, too. Any number of threads may send and receive;
- * order is kept.
+ * differ much by their octets, too. Any number of threads may send, one
+ * receives; order is kept.
  */
 #ifndef URLWEIR_BASE_THREAD_QUEUE_H
 #define URLWEIR_BASE_THREAD_QUEUE_H
@@ -23,14 +23,10 @@ void queue_free(struct queue *q); /* the caller owns items still inside */
 void queue_send(struct queue *q, void *item, size_t octets);
 
 /* Receives up to `most` items, as many as there are; waits at most `timeout_ns`
- * for the first (negative: for ever). 0: timed out, or woken. Together they
- * take no more octets than may wait. */
-size_t queue_receive(struct queue *q, void **items, size_t most,
-                     int64_t timeout_ns);
-
-/* Receives as queue_receive does, but once there is an item, waits at most
- * `gather_ns` more until there are `enough`, a sender waits for room, or it is
- * woken. Only one thread may receive from a queue so. */
+ * for the first (negative: for ever), and then at most `gather_ns` more until
+ * there are `enough`, a sender waits for room, or it is woken. 0: timed out, or
+ * woken. Together they take no more octets than may wait. Only one thread may
+ * receive from a queue. */
 size_t queue_gather(struct queue *q, void **items, size_t most,
                     int64_t timeout_ns, size_t enough, int64_t gather_ns);
 

@@ -39,7 +39,6 @@
 #include "job/exit_code.h"
 #include "job/settings/options.h"
 #include "job/settings/settings.h"
-#include "job/url_forms.h"
 #include "service/http/http_text.h"
 #include "storage/rows/early_store.h"
 #include "storage/url_record.h"

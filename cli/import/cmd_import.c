@@ -28,7 +28,6 @@
 #include "cli/run/crawl_run.h"
 #include "cli/shards/crawl_dirs.h"
 #include "cluster/cluster_control.h"
-#include "cluster/cluster_make.h"
 #include "cluster/shard_rows.h"
 #include "config/config.h"
 #include "config/option.h"

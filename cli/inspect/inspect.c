@@ -21,8 +21,8 @@
 #include "crawler/sitemap/sitemap.h"
 #include "frontier/url/surt.h"
 #include "frontier/url/url.h"
+#include "job/crawl_setup.h"
 #include "job/settings/settings.h"
-#include "job/url_forms.h"
 
 /* ---- what several do ---- */
 

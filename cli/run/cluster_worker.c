@@ -40,7 +40,6 @@
 #include "cli/run/crawl_run.h"
 #include "cli/stop_signals.h"
 #include "cluster/cluster_control.h"
-#include "cluster/cluster_make.h"
 #include "cluster/cluster_stats.h"
 #include "cluster/cluster_steer.h"
 #include "cluster/cluster_topics.h"
@@ -49,7 +48,6 @@
 #include "frontier/reader.h"
 #include "job/dir_kind.h"
 #include "job/exit_code.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 #define MARGIN     (2 * NS_PER_S)

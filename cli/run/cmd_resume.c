@@ -24,7 +24,6 @@
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_setup.h"
 #include "job/seed_sink.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 

@@ -19,7 +19,6 @@
 #include "cluster/shard_rows.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 /* TMPDIR/urlweir-shard.XXXXXX/rows: the outer one is held, since a lock on the

@@ -9,7 +9,6 @@
  * limit was raised. A directory is renamed before it is removed, to a name that
  * no crawl can have, so a crash leaves a whole crawl or none.
  */
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,11 +104,8 @@ enum status crawls_remove(const char *dir, const char *name)
     buf_addf(&from, "%s/%s", dir, name);
     buf_addf(&to, "%s/.%s" GONE, dir, name);
     st = file_remove_tree(buf_str(&to)); /* left by a crash */
-    if (st == STATUS_OK && rename(buf_str(&from), buf_str(&to)) != 0) {
-        st = status_of_errno(errno);
-        log_error("cannot rename the crawl's directory", "dir=%s error=\"%s\"",
-                  buf_str(&from), strerror(errno));
-    }
+    if (st == STATUS_OK && rename(buf_str(&from), buf_str(&to)) != 0)
+        st = file_failed("cannot rename the crawl's directory", buf_str(&from));
     if (st == STATUS_OK)
         st = file_sync_parent(buf_str(&to));
     fault_point("service-crawl-gone");

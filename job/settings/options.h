@@ -75,7 +75,7 @@ struct crawl_settings {
     char *input;              /* file with seeds, "-": stdin; NULL: none */
     char *output;   /* the crawl's directory; never NULL once parsed */
     char *config;   /* the file of --config, or NULL */
-    char *cluster;  /* kafka://HOST/NAME, for a worker (cluster_settings.h);
+    char *cluster;  /* kafka://HOST/NAME, for a worker (settings.h);
                        NULL: the crawl is in the directory alone */
     int64_t shards; /* of a crawl that --cluster makes */
     struct shard_number shard; /* no option: which one this process has */

@@ -19,7 +19,6 @@
 #include "filter/redis/redis_url.h"
 #include "frontier/crawl/refresh_rule.h"
 #include "frontier/outcome.h"
-#include "job/settings/cluster_settings.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 

@@ -2,7 +2,7 @@
  * filter_shelf.h - filters by name, for other programs.
  *
  * They live in memory and in DIR/NAME.filter (filter/checkpoint.h), with one
- * log of what was added and removed since (filter_log.h). A call that changes
+ * log of what was added and removed since (filter_shelf_impl.h). A call that changes
  * something is done once that is on disk. So a kill at any moment costs nothing
  * that was answered. A file that `urlweir filter` made may be put there, also
  * while the shelf is open, and answers from the first call that names it; LOAD

@@ -20,7 +20,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/net/listener.h"
-#include "service/net/places.h"
 
 #define HTTP2_READ_CHUNK  65536             /* one read */
 #define HTTP2_NOTICE_TIME (100 * NS_PER_MS) /* between the notice and GOAWAY */

@@ -2,7 +2,7 @@
  * http2_server.h - listens, and keeps the connections: plaintext HTTP/2 with
  * prior knowledge (RFC 9113 section 3.3), or TLS.
  *
- * It bounds the number of connections (places.h), the time a peer may take for
+ * It bounds the number of connections (listener.h), the time a peer may take for
  * handshake, preface and header fields, the time it may stay without a stream
  * (even if it sends PING), and the time it may leave our PING unanswered.
  * http2_session.h bounds what one connection may cost. Threads: the loop's
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "service/grpc/http2_session.h"
+#include "service/net/listener.h"
 #include "service/net/loop.h"
-#include "service/net/places.h"
 #include "service/net/tls.h"
 
 struct http2_server;
@@ -25,10 +25,10 @@ struct http2_server_options {
     const char *listen; /* "127.0.0.1:7071", "[::]:0", "name:port" */
     struct tls *tls;    /* NULL: plaintext */
     struct http2_limits limits;
-    unsigned connections;  /* most at once (places.h) */
+    unsigned connections;  /* most at once (listener.h) */
     unsigned address_most; /* from one address; 0: by `connections` */
     /* A client may be honest and get no time from its machine, so both are long:
-     * it is places.h that keeps those who say nothing from taking all. */
+     * it is listener.h that keeps those who say nothing from taking all. */
     int64_t preface_ns;  /* until the peer's first SETTINGS, TLS included */
     int64_t head_ns;     /* for a block of header fields, from its first frame
                             to the end of its last */

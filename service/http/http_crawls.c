@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/crawl_stats.h"
-#include "service/http/http_crawls.h"
 #include "service/http/http_pages.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"

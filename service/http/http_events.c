@@ -29,7 +29,6 @@
 #include "cluster/cluster_stats.h"
 #include "service/calls/frontier_service.h"
 #include "service/grpc/grpc_server.h"
-#include "service/http/http_crawls.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server_impl.h"
 

@@ -17,13 +17,14 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/histogram.h"
 #include "job/registry/crawls.h"
 #include "service/calls/call.h"
 #include "service/filters/filter_shelf.h"
 #include "service/http/http_text.h"
 #include "service/net/auth.h"
-#include "service/net/places.h"
+#include "service/net/listener.h"
 
 #define HTTP_NAMES 2 /* in a path, at most */
 
@@ -250,5 +251,11 @@ void http_export_reply(struct http_request *r);
 
 /* A response that takes over the report; NULL: no memory. */
 struct MHD_Response *http_export_response(struct http_export *e);
+
+/* Crawls as JSON: the object of docs/formats/http-api.md, section Crawls.
+ * Any thread. */
+
+/* All of these, an array. NULL: there are none. */
+json_t *http_crawls_json(struct crawls *crawls);
 
 #endif

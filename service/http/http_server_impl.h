@@ -28,7 +28,6 @@
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
 #include "service/net/listener.h"
-#include "service/net/places.h"
 
 #define HTTP_HEADERS_MOST ((size_t)32 << 10) /* with the request line */
 
@@ -89,7 +88,7 @@ struct bytes http_header(struct http_request *r, const char *name);
 /* Sends the answer (http_request.c). */
 enum MHD_Result http_send(struct http_request *r);
 
-/* ---- connections: their places (places.h) and the time they may take ----
+/* ---- connections: their places (listener.h) and the time they may take ----
  *
  * The library closes a connection after a while without traffic, but any octet
  * restarts that time. So each connection also has a deadline of ours: for the

@@ -20,7 +20,7 @@
 #include "service/calls/frontier_service.h"
 #include "service/filters/filter_shelf.h"
 #include "service/grpc/grpc_server.h"
-#include "service/net/places.h"
+#include "service/net/listener.h"
 
 /* ---- writes Prometheus' text format 0.0.4 ----
  *

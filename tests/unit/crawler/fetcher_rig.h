@@ -93,7 +93,8 @@ static struct report *rig_receive(struct rig *r)
 {
     void *item = NULL;
 
-    ck_assert_uint_eq(queue_receive(r->reports, &item, 1, 60 * NS_PER_S), 1);
+    ck_assert_uint_eq(queue_gather(r->reports, &item, 1, 60 * NS_PER_S, 1, 0),
+                      1);
     return item;
 }
 

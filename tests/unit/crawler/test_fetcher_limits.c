@@ -185,7 +185,7 @@ static void fetch_through_a_small_pool(struct route *route, uint64_t body,
         struct report *p;
         void *item = NULL;
 
-        while (queue_receive(r.reports, &item, 1, NS_PER_MS / 10) == 0) {
+        while (queue_gather(r.reports, &item, 1, NS_PER_MS / 10, 1, 0) == 0) {
             used = body_pool_used(r.o.bodies);
             most = used > most ? used : most;
         }

@@ -33,7 +33,7 @@ TEST(everything_sent_by_two_threads_arrives_once_and_in_order_of_each)
         pthread_create(&t[i], NULL, send_many, &senders[i]);
     while (last[0] + last[1] < 2 * MESSAGES) {
         void *items[5];
-        size_t n = queue_receive(q, items, 5, -1);
+        size_t n = queue_gather(q, items, 5, -1, 1, 0);
 
         ck_assert_uint_gt(n, 0);
         for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ TEST(a_gatherer_waits_until_there_are_enough_and_no_longer)
     /* more than there is room for */
     pthread_create(&t, NULL, send_slowly, &fast);
     ck_assert_uint_eq(queue_gather(fast.q, items, 8, -1, 4, A_MINUTE), 2);
-    ck_assert_uint_eq(queue_receive(fast.q, items, 8, -1), 1);
+    ck_assert_uint_eq(queue_gather(fast.q, items, 8, -1, 1, 0), 1);
     pthread_join(t, NULL);
     queue_free(fast.q);
 }

@@ -57,7 +57,8 @@ static struct resolver_answer wait_for_answer(struct rig *r)
     void *none[1];
 
     while (!resolver_take(r->r, r->now, &a))
-        ck_assert_uint_eq(queue_receive(r->woken, none, 1, 50 * NS_PER_MS), 0);
+        ck_assert_uint_eq(queue_gather(r->woken, none, 1, 50 * NS_PER_MS, 1, 0),
+                          0);
     return a;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_settings.c - the settings of crawls in clusters. */
-#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_filter_log.c - what a log of filters gives back, whatever happened. */
-#include "service/filters/filter_log.h"
+#include "service/filters/filter_shelf_impl.h"
 
 #include <fcntl.h>
 #include <stdio.h>

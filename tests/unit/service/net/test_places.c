@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/net/places.h"
+#include "service/net/listener.h"
 #include "tests/unit/storage/scratch.h"
 #include "tests/unit/unit.h"
 
