@@ -129,6 +129,7 @@ static void start(struct rig *r)
                                   {grpc_reflection_methods, NULL},
                                   {NULL, NULL}};
     struct grpc_options o = {.tables = tables, .calls_most = 12};
+    struct http2_handler *handler;
 
     *r = (struct rig){.now = NS_PER_S, .serving = true, .open = true};
     if (loop_new(&r->loop) != STATUS_OK)
@@ -140,10 +141,10 @@ static void start(struct rig *r)
                                            .window = 65536,
                                            .header_most = 4096,
                                            .out_most = 256};
-    r->server = grpc_server_without_port(r->loop, &o);
-    r->server->handler.wake = on_wake;
-    if (http2_session_new(&r->session, &r->server->handler, &o.http2.limits,
-                          r) != STATUS_OK)
+    r->server = grpc_server_without_port(r->loop, &o, &handler);
+    handler->wake = on_wake;
+    if (http2_session_new(&r->session, handler, &o.http2.limits, r) !=
+        STATUS_OK)
         abort();
     begun = ended = 0;
 }
@@ -155,7 +156,6 @@ static void stop(struct rig *r)
         grpc_call_drop(kept);
     kept = NULL;
     assert(begun == ended && grpc_server_calls(r->server) == 0);
-    assert(r->server->tally.open == 0 && r->server->coming == 0);
     grpc_server_free(r->server);
     grpc_health_free(r->health);
     grpc_reflection_free(r->reflection);
@@ -216,7 +216,7 @@ static void step(struct rig *r, uint8_t what)
         http2_session_ping(r->session);
         break;
     case 0xe7: /* the service stops */
-        r->server->draining = true;
+        grpc_server_drain(r->server, NULL, NULL);
         http2_session_goaway(r->session, false);
         break;
     case 0xe8:

@@ -8,6 +8,7 @@
  */
 #include "service/grpc/grpc_server.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -747,7 +748,8 @@ static void add_table(struct grpc_server *s, const struct grpc_table *t)
 /* Makes a server without a port: its handler may be given to sessions, and then
  * needs a `wake`. Freed by grpc_server_free. */
 struct grpc_server *grpc_server_without_port(struct loop *l,
-                                             const struct grpc_options *o)
+                                             const struct grpc_options *o,
+                                             struct http2_handler **handler)
 {
     struct grpc_server *s = xcalloc(1, sizeof *s);
 
@@ -765,16 +767,18 @@ struct grpc_server *grpc_server_without_port(struct loop *l,
         add_table(s, t);
     s->handler = (struct http2_handler){.request = on_request, .ctx = s};
     grpc_call_handle(&s->handler);
+    *handler = &s->handler;
     return s;
 }
 
 enum status grpc_server_new(struct grpc_server **out, struct loop *l,
                             const struct grpc_options *o)
 {
-    struct grpc_server *s = grpc_server_without_port(l, o);
+    struct http2_handler *handler;
+    struct grpc_server *s = grpc_server_without_port(l, o, &handler);
     enum status st;
 
-    st = http2_server_new(&s->http2, l, &s->handler, &s->options.http2);
+    st = http2_server_new(&s->http2, l, handler, &s->options.http2);
     if (st != STATUS_OK) {
         grpc_server_free(s);
         return st;
@@ -794,6 +798,7 @@ void grpc_server_free(struct grpc_server *s)
     if (s == NULL)
         return;
     grpc_server_cut(s);
+    assert(atomic_load(&s->tally.open) == 0 && s->coming == 0);
     map_free(s->methods, free);
     free(s);
 }
@@ -832,6 +837,8 @@ void grpc_server_drain(struct grpc_server *s, void (*ended)(void *ctx),
                        void *ctx)
 {
     s->draining = true;
+    if (s->http2 == NULL)
+        return; /* its sessions are the caller's */
     http2_server_each(s->http2, tell_stopping);
     http2_server_drain(s->http2, ended, ctx);
 }

@@ -151,6 +151,7 @@ bool grpc_is_text(struct grpc_call *c, ProtobufCBinaryData d);
 /* Makes a server without a port: its handler may be given to sessions, and then
  * needs a `wake`. Freed by grpc_server_free. */
 struct grpc_server *grpc_server_without_port(struct loop *l,
-                                             const struct grpc_options *o);
+                                             const struct grpc_options *o,
+                                             struct http2_handler **handler);
 
 #endif
