@@ -157,8 +157,12 @@ bool bytes_take_number(struct bytes *s, size_t places, uint64_t *n)
 bool bytes_number(struct bytes s, uint64_t most, uint64_t *n)
 {
     uint64_t read;
+    size_t digits = 1;
 
-    if (!bytes_take_number(&s, 0, &read) || s.len > 0 || read > most)
+    for (uint64_t rest = most; rest > 9; rest /= 10)
+        digits++;
+    if (s.len > digits || !bytes_take_number(&s, 0, &read) || s.len > 0 ||
+        read > most)
         return false;
     *n = read;
     return true;

@@ -213,7 +213,7 @@ static int64_t clock_read_seconds(struct bytes s)
 {
     uint64_t n;
 
-    if (!bytes_number(s, UINT64_MAX, &n))
+    if (!bytes_take_number(&s, 0, &n) || s.len > 0)
         return -1;
     return n < SECONDS_MOST ? (int64_t)n : SECONDS_MOST;
 }

@@ -44,19 +44,26 @@ static const struct unit time_units[] = {
 /* A decimal number taken apart: whole + part / scale. */
 struct decimal {
     uint64_t whole, part, scale;
-    bool huge; /* `whole` is UINT64_MAX or more */
+    bool huge; /* `whole` needs more than 64 bits */
     bool fine; /* the fraction has more than FRACTION_DIGITS */
 };
 
 /* Takes digits off the front of *text into *n; returns how many. */
 static size_t take_digits(struct bytes *text, uint64_t *n, bool *huge)
 {
-    size_t before = text->len;
+    size_t count = 0;
 
-    if (!bytes_take_number(text, 0, n))
-        return 0;
-    *huge = *n == UINT64_MAX;
-    return before - text->len;
+    while (text->len > 0 && ascii_is_digit(text->at[0])) {
+        uint64_t digit = (uint64_t)(text->at[0] - '0');
+
+        if (__builtin_mul_overflow(*n, 10, n) ||
+            __builtin_add_overflow(*n, digit, n))
+            *huge = true;
+        text->at++;
+        text->len--;
+        count++;
+    }
+    return count;
 }
 
 /* Takes "12", "1.5", ".5", "1."; *text keeps what follows. */
