@@ -35,12 +35,12 @@
  *        bench_crawl threads [PAGES]
  *        bench_crawl conns [PAGES]
  */
-/* Promise (Audit, progress and figures): recording answers costs at most 100
- * us more a page of 9.7 KB. */
-/* Promise (Audit, progress and figures): CPU a page beside a bare loop of
- * libcurl and libxml2; the seen check beside a B-tree; URLs; lists beside
- * sort, awk and a table. See also `make bench-seen`, `make bench-url`, `make
- * bench-dedupe`. */
+/* Promise (Audit, progress and figures): recording a response costs at most 100
+ * us more for a page of 9.7 KB. */
+/* Promise (Audit, progress and figures): what a page costs beside a bare loop
+ * of libcurl and libxml2, the seen check beside a B-tree, URLs, and lists
+ * beside sort, awk and a table. See also `make bench-seen`, `make bench-url`,
+ * `make bench-dedupe`. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,9 +10,9 @@
  * octets of a key. SQLite and Redis get a tenth and a hundredth of the keys:
  * they would take minutes.
  */
-/* Promise (Audit, progress and figures): filters: speed beside libbloom,
- * RocksDB, SQLite and Redis, rate, growth, pauses, load, what saving and
- * damage cost; each beside its aim. */
+/* Promise (Audit, progress and figures): filters are measured beside libbloom,
+ * RocksDB, SQLite and Redis: speed, rate, growth, pauses, load, and the cost of
+ * saving and damage, each beside its aim. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -10,19 +10,19 @@
  * process runs one life of `urlweir` at a time. See docs/testing.md.
  */
 /* Promise (Installing and checks): the eight above hold together, in whole
- * crawls of a simulated web on a simulated machine: settings that change,
- * stops, kills, power cuts, full disks, clocks and threads in any order. See
- * also `make sim N=10000`, `make sim-faults`. */
-/* Promise (Served frontier): counts, order, dates, leases, removal: exact
+ * crawls of a simulated web on a simulated machine: settings change, and stops,
+ * kills, power cuts, full disks, clocks and threads come in any order. See also
+ * `make sim N=10000`, `make sim-faults`. */
+/* Promise (Served frontier): counts, order, dates, leases and removal are exact
  * after any sequence of calls, restarts and crashes. */
 /* Promise (Politeness): a crawl whose settings changed any number of times,
- * with kills between, has fetched what a new one would, and nothing twice. */
+ * with kills between, has fetched what a new one would, each page once. */
 /* Promise (Politeness): a host that a person blocks is not given up, and is
  * unblocked in a stopped crawl too. */
 /* Promise (Crashes): a clock that is set back makes no wait longer than a
- * server can ask for. */
+ * server may ask for. */
 /* Promise (Crashes): served URLs: a clock that is set back makes no lease
- * longer, and what has no date waits for none. */
+ * longer, and URLs without a date do not wait. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>

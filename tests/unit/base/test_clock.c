@@ -53,8 +53,8 @@ TEST(refuses_what_is_no_date)
     }
 }
 
-/* Promise (The service): times that are sent may have an offset; numbers
- * that equal an integer are integers. See also
+/* Promise (The service): times in requests may have an offset, and a number
+ * that equals an integer is one. See also
  * `http_text/numbers_that_equal_an_integer_are_integers`,
  * `tests/cli/serve-http.sh`, `tests/cli/steer-client.sh`. */
 /* date -u -d TEXT +%s */

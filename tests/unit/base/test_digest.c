@@ -21,7 +21,7 @@ TEST(parts_cannot_be_shifted_into_each_other)
     ck_assert(digest_equal(of("a", "b", "c"), of("a", "b", "c")));
 }
 
-/* Promise (Seen check and store): a digest of 128 bits under a secret of the
+/* Promise (Seen check and store): digests have 128 bits, under a secret of the
  * crawl. See also `digest/parts_cannot_be_shifted_into_each_other`,
  * `digest/known_answers_do_not_change`. */
 TEST(another_seed_gives_another_digest)

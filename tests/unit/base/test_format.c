@@ -139,10 +139,11 @@ TEST(nothing_a_stranger_wrote_reaches_the_terminal_as_a_command)
     is("\\xff\\xe2\\x80");
 }
 
-/* Promise (Audit, progress and figures): the audit as one page: the numbers
- * of --json, nothing a stranger wrote is markup, no script, nothing from
- * outside; readable at a desk, on a telephone, in the dark, on paper. See
- * also `tests/cli/audit-page.sh`, `plot`, `tests/interop/audit_page.py`. */
+/* Promise (Audit, progress and figures): the audit as one page has the numbers
+ * of --json; nothing from the web is markup, it has no script, and loads
+ * nothing; it is readable on a desktop, on a telephone, in the dark and on
+ * paper. See also `tests/cli/audit-page.sh`, `plot`,
+ * `tests/interop/audit_page.py`. */
 /* HTML, 13.2.5: in text only & and < start something else, in a quoted value &
  * and the quote. */
 TEST(nothing_a_stranger_wrote_is_markup)

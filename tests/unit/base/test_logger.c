@@ -8,9 +8,9 @@
 
 static struct capture captured;
 
-/* Promise (Commands and options): -v has a line for each URL that is done,
- * -vv the decisions, and no octet of a page acts on the terminal. See also
- * `tests/cli/watching.sh`. */
+/* Promise (Commands and options): -v writes a line for each URL that is done,
+ * -vv also the decisions, and no octet of a page reaches the terminal
+ * unescaped. See also `tests/cli/watching.sh`. */
 TEST(nothing_of_a_page_acts_on_a_terminal)
 {
     /* ESC, CSI as one octet and as UTF-8, DEL, right-to-left override, LF */

@@ -105,8 +105,8 @@ static bool has_default(const char *item, const char *fallback)
 
 FIXTURE(load_page, free_page);
 
-/* Promise (Commands and options): one table for options, YAML, help and
- * manual. See also
+/* Promise (Commands and options): options, YAML, help and manual are made from
+ * one table. See also
  * `manual/default_yaml_holds_every_setting_with_its_default`,
  * `manual/an_option_sets_its_own_field_and_no_other`. */
 TEST(the_manual_page_describes_every_option)

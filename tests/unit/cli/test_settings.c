@@ -88,7 +88,7 @@ static void refused(const char *why, char **argv)
     refused_as(EXIT_USAGE, why, argv);
 }
 
-/* Promise (Commands and options): defaults are as documented. */
+/* Promise (Commands and options): the documented defaults are the defaults. */
 TEST(defaults_are_those_of_the_contract)
 {
     settings_init(&s);
@@ -130,7 +130,7 @@ TEST(defaults_are_those_of_the_contract)
 }
 
 /* Promise (Commands and options): every option does what its help says or is
- * refused; the command line wins over the file. See also
+ * refused; the command line overrides the file. See also
  * `tests/cli/options.sh`,
  * `settings/two_that_were_said_and_cannot_both_hold_are_refused`. */
 TEST(the_command_line_wins_over_the_file)
@@ -244,8 +244,8 @@ TEST(values_have_the_shape_they_need)
     settings_fini(&s);
 }
 
-/* Promise (The service): what the option --metrics serves can be read and
- * not changed, by this machine alone unless it is said otherwise. See also
+/* Promise (The service): with --metrics everything can be read and nothing
+ * changed, from this machine alone unless --metrics-open is given. See also
  * `tests/cli/steer.sh`. */
 /* Anyone who can reach the address can read what is served there. */
 TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
@@ -288,8 +288,8 @@ static void resumed(const char *diff, char **argv)
     settings_fini(&before);
 }
 
-/* Promise (Commands and options): what a resume changes is printed; what is
- * fixed at the start is refused. See also `tests/cli/settings.sh`. */
+/* Promise (Commands and options): a resume prints what it changes, and refuses
+ * to change what is fixed at the start. See also `tests/cli/settings.sh`. */
 TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)
 {
     make_dir();
@@ -338,9 +338,9 @@ static bool holds(const char *name, const char *text)
     return found;
 }
 
-/* Promise (Installing and checks): secrets are kept out of the settings
- * file, in a file that its owner alone can read, and a resume has them
- * again. See also `tests/cli/options.sh`, `tests/cli/blocklist.sh`. */
+/* Promise (Installing and checks): secrets are kept out of the settings file,
+ * in a file that its owner alone can read, and a resume uses them. See also
+ * `tests/cli/options.sh`, `tests/cli/blocklist.sh`. */
 TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
 {
     struct stat info;

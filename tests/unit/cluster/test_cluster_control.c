@@ -134,8 +134,8 @@ TEST(it_is_over_when_all_are_idle_and_nothing_is_on_its_way)
 }
 
 /* Promise (Cluster): the hosts of a cluster are divided by one Public Suffix
- * List, and by one number of partitions: another worker, or other topics,
- * are refused. See also `make check-cluster`. */
+ * List and one number of partitions: a worker or topics with another are
+ * refused. See also `make check-cluster`. */
 /* The shard that a URL is sent to would drop it as another one's. */
 TEST(hosts_are_divided_by_one_list_alone)
 {

@@ -164,10 +164,10 @@ static void step(bool faults)
     }
 }
 
-/* Promise (Cluster): the shards of a cluster together fetch as many pages as
- * the limit says and not one more, whichever worker is lost, and go on when
- * the limit is raised, also while none runs; a quota counts the octets of
- * all. See also `make check-cluster T="limited quota"`. */
+/* Promise (Cluster): the shards of a cluster together fetch exactly as many
+ * pages as the limit says, whichever worker is lost, and go on when the limit
+ * is raised, also if none runs then; a quota counts the octets of all. See also
+ * `make check-cluster T="limited quota"`. */
 /* However far each has read, and whoever is lost: none beyond the limit, and
  * all of it as long as there is anything to fetch. */
 TEST_LOOP(shards_fetch_exactly_the_limit, 0, 30)

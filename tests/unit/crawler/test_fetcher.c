@@ -75,7 +75,7 @@ TEST(conns_per_host_are_used_at_once)
     rig_fini(&r);
 }
 
-/* Promise (Politeness): a host has one connection, an address a bounded
+/* Promise (Politeness): a host has one connection, and an address a bounded
  * number. See also `ip_limit/agrees_with_a_plain_model`. */
 /* Sixteen names share an address that allows four connections: idle connections
  * make way, and URLs that find no place go back. */
@@ -127,14 +127,14 @@ TEST(an_address_has_no_more_connections_than_allowed)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* Promise (Cluster): a crawl whose shards are in Kafka: each page once, each
- * host asked by one process at a time with its delay, across workers that
- * join, leave, are killed, lose their disks, stand still; a lost shard's
- * rows come back whole, also if their reader is killed; URLs that were read
- * are deleted. See also `make sim`, `make check-cluster T="alone join leave
+/* Promise (Cluster): a crawl whose shards are in Kafka fetches each page once
+ * and asks each host from one process at a time with its delay, while workers
+ * join, leave, are killed, lose their disks and stand still; a lost shard's
+ * rows come back whole, also if their reader is killed; URLs that were read are
+ * deleted. See also `make sim`, `make check-cluster T="alone join leave
  * kill_worker kill_restore lose_worker lose_all kill_often pause_worker
- * kill_shard"`, `changelog`, `kafka_reader`, `kafka_member`,
- * `cluster_control`, `shard_message`, `shard`. */
+ * kill_shard"`, `changelog`, `kafka_reader`, `kafka_member`, `cluster_control`,
+ * `shard_message`, `shard`. */
 /* A worker of many machines that is stopped for a while may have lost the host
  * of a URL that waits for its turn. */
 TEST(a_url_is_given_back_once_its_process_may_not_ask)

@@ -91,8 +91,7 @@ TEST(a_stuck_name_server_holds_up_no_other_transfer)
     stuck_names_let_go();
 }
 
-/* Promise (Fetching): the answer of a name server is good for a minute of
- * connections. */
+/* Promise (Fetching): the result of a name lookup is kept for a minute. */
 /* The connection ends with each response, the answer of the name server does
  * not: it is good for a minute, also after another name's. */
 TEST(a_name_is_looked_up_once_for_many_connections)

@@ -86,9 +86,9 @@ TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
     rig_fini(&r);
 }
 
-/* Promise (Fetching): no private address, in any spelling, by name,
- * redirect, proxy, NAT64 or robots.txt, and no port that browsers block. See
- * also `guard`,
+/* Promise (Fetching): no request goes to a private address, in any spelling, by
+ * name, redirect, proxy, NAT64 or robots.txt, nor to a port that browsers
+ * block. See also `guard`,
  * `fetcher_limits/no_address_the_guard_refuses_is_asked_whatever_its_spelling`,
  * `fetcher_limits/behind_a_proxy_addresses_in_urls_are_still_refused`,
  * `fetcher_robots/the_guard_holds_for_robots_txt_and_its_redirects`,
@@ -239,7 +239,7 @@ struct slow_web {
     size_t links;
 };
 
-/* Promise (Politeness): --limit-rate holds for the crawl as a whole, lets no
+/* Promise (Politeness): --limit-rate holds for the crawl as a whole, makes no
  * page fail or lose its links, and can be lifted while it runs. See also
  * `rate_limit`, `tests/cli/limits.sh`, `tests/cli/tls.sh`. */
 /* At one octet a second, twelve bodies of 300,000 octets would take weeks. */

@@ -34,9 +34,9 @@ TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
     rig_fini(&r);
 }
 
-/* Promise (Fetching): redirects are URLs of their own, a 3xx that leads
- * nowhere is a page, and a way back is a loop unless other cookies go with
- * it. See also
+/* Promise (Fetching): redirects are URLs of their own, a 3xx without a target
+ * is a page, and a redirect back is a loop unless other cookies go with it. See
+ * also
  * `cookie_jar/a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it`,
  * `frontier_fate/a_way_back_with_other_cookies_is_another_request_and_ends`,
  * `tests/cli/secrets.sh`, `make sim`. */
@@ -171,9 +171,9 @@ TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
     rig_fini(&r);
 }
 
-/* Promise (Archives): a 304 is believed only by who asked for it; validators
- * go only to the URL they came from, and not where a 304 would lose a link,
- * a record or a change that a sitemap names. See also `conditions`,
+/* Promise (Archives): a 304 is believed only if its request had conditions;
+ * validators go only to the URL they came from, and not where a 304 would lose
+ * a link, a record or a change that a sitemap names. See also `conditions`,
  * `frontier_last`, `whole_index`, `tests/cli/since.sh`. */
 /* A 304 has the header fields of now (RFC 9111 section 4.3.4). */
 TEST_LOOP(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0, 2)
@@ -221,10 +221,10 @@ TEST_LOOP(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0, 2)
     rig_fini(&r);
 }
 
-/* Promise (Links): a page in XML is read by XML's rules up to where it is
- * not well formed, and as HTML from there; it is flagged then; no DTD,
- * entity, depth or number of attributes costs more than the page's size. See
- * also `links`, `tests/cli/links.sh`. */
+/* Promise (Links): a page in XML is read by XML's rules up to where it is not
+ * well formed, then as HTML, and flagged; no DTD, entity, depth or number of
+ * attributes costs more than the page's size. See also `links`,
+ * `tests/cli/links.sh`. */
 TEST(l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks)
 {
     static const struct {

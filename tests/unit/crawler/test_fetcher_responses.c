@@ -66,10 +66,10 @@ static struct report *check(struct rig *r, uint32_t tries)
     return rig_receive(r);
 }
 
-/* Promise (Links): with --check each URL is asked for by HEAD, once more by
- * GET if that fails, and nothing is read or followed but redirects, under
- * robots.txt and delays, also after a kill; what it finds is joined to the
- * links of another crawl. See also `tests/cli/check.sh`,
+/* Promise (Links): with --check each URL is requested by HEAD, and once more
+ * by GET if that fails; no body is read and nothing but redirects followed,
+ * under robots.txt and delays, also after a kill; the results can be joined
+ * to the links of another crawl. See also `tests/cli/check.sh`,
  * `tests/cli/guides.sh`. */
 TEST(a_check_asks_by_head_and_once_more_by_get)
 {
@@ -149,8 +149,9 @@ TEST(retry_after_is_taken_from_429_and_5xx_only)
     rig_fini(&r);
 }
 
-/* Promise (Fetching): limits count decoded octets; time-outs; head size. See
- * also `fetcher_limits/a_gzip_bomb_stays_within_the_limit`,
+/* Promise (Fetching): limits count decoded octets; time-outs and the size of
+ * heads are bounded. See also
+ * `fetcher_limits/a_gzip_bomb_stays_within_the_limit`,
  * `fetcher_responses/a_body_cut_by_time_is_fetched_as_far_as_it_came`,
  * `response/all_heads_of_a_transfer_together_are_bounded`. */
 TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
@@ -245,9 +246,9 @@ TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
             .len = sizeof(CODED_HEAD(coding, NAME##_LENGTH) NAME##_BODY) - 1   \
     }
 
-/* Promise (Fetching): gzip, deflate, br, zstd, also one over the other; a
- * stream cut short is seen whatever its Content-Length says. See also
- * `fetch_body/a_body_that_is_not_in_its_coding_is_kept_as_it_came`,
+/* Promise (Fetching): gzip, deflate, br and zstd are decoded, also one over the
+ * other; a stream that is cut short is found whatever its Content-Length says.
+ * See also `fetch_body/a_body_that_is_not_in_its_coding_is_kept_as_it_came`,
  * `fetcher_responses/a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length`,
  * `coding`, `coding/a_stream_cut_anywhere_is_not_whole`. */
 /* The same page in every coding. */

@@ -53,8 +53,8 @@ TEST(every_instruction_set_gives_the_same_bits_and_answers)
     }
 }
 
-/* Promise (Seen check and store): the bits are the same on every instruction
- * set; sizes beyond 2^32 bits; repeats do not grow a cuckoo filter. See also
+/* Promise (Seen check and store): every instruction set computes the same bits;
+ * sizes beyond 2^32 bits work; repeats do not grow a cuckoo filter. See also
  * `sizing/sizes_beyond_32_bits_are_exact`,
  * `cuckoo/one_that_grows_does_not_grow_for_repeats_of_one_key`. */
 /* The bits are part of the file format: a change to them fails here. */

@@ -48,7 +48,7 @@ TEST(another_image_replaces_the_first_whole)
     filter_free(g);
 }
 
-/* Promise 3: The filter is only a cache; what does not verify is rebuilt.
+/* Promise 3: The filter is only a cache; one that does not verify is rebuilt.
  * See also `tests/cli/damaged-filter.sh`,
  * `checkpoint/headers_that_lie_are_refused`,
  * `checkpoint/an_entry_that_lies_costs_its_unit_alone`,

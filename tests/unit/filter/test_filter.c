@@ -248,8 +248,8 @@ TEST(batches_of_any_length_agree_with_a_plain_table)
     }
 }
 
-/* Promise (Seen check and store): a capacity that no memory holds is refused
- * at once, and the other filters of a service go on. See also
+/* Promise (Seen check and store): a capacity that does not fit in memory is
+ * refused at once, and the other filters of a service go on. See also
  * `filter_shelf/one_too_large_is_refused_and_the_others_go_on`. */
 /* A slip of the pen, such as G for M. Without a look at the machine first, the
  * scalable kind touched all memory there was, and the kernel ended somebody. */

@@ -101,10 +101,9 @@ static struct scope_verdict ask_listing(struct scope *s, const char *text,
     return ask_kind(s, text, depth, LISTING);
 }
 
-/* Promise (Links): a crawl finds sitemaps, reads them in bounded memory,
- * believes them about their own hosts only. See also
- * `tests/cli/sitemaps.sh`, `sitemap_stream`, `sitemap_trust`,
- * `sitemap_hint`, `make sim`. */
+/* Promise (Links): a crawl finds sitemaps, reads them in bounded memory, and
+ * believes them about their own hosts only. See also `tests/cli/sitemaps.sh`,
+ * `sitemap_stream`, `sitemap_trust`, `sitemap_hint`, `make sim`. */
 TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
 {
     const char *include = "/articles/", *exclude = "secret";
@@ -163,10 +162,10 @@ static bool only_checked(struct scope *s, const char *text, uint32_t depth,
     return yes;
 }
 
-/* Promise (Links): with --check-external a crawl asks so for targets of
- * links out of scope, each once, one hop, at any depth, also where a resume
- * says so; a host that does not respond is an answer, and holds up no page;
- * nothing of it is among pages and archives; what comes into scope later is
+/* Promise (Links): with --check-external a crawl checks targets of links out of
+ * scope in the same way, each once, one hop, at any depth, also from a resume
+ * on; a host that does not respond is a result, and holds up no page; these
+ * URLs are not in pages and archives; one that comes into scope later is
  * fetched. See also `tests/cli/check-external.sh`, `tests/cli/guides.sh`. */
 TEST(what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_url_life.c - the life of a URL: each cell of its table, and what no walk
  * through it can do. */
-/* Promise (Commands and options): the life of a URL is one table, for our
- * own crawls and for URLs that other programs put; a URL that is completed
- * with a date is served again at that date, not before, also after a
- * restart. See also `make sim`. */
+/* Promise (Commands and options): one table has the life of a URL, for our own
+ * crawls and for URLs that other programs put; a URL that is completed with a
+ * date is served again at that date, not before, also after a restart. See also
+ * `make sim`. */
 #include "frontier/url_life.h"
 #include "tests/unit/unit.h"
 

@@ -134,9 +134,9 @@ TIMEOUT(300);
 
 static const char *const points[] = {STORAGE_FAULT_POINTS};
 
-/* Promise 1: No URL is lost: what was admitted is fetched or has a reason,
- * across kills, power cuts, a full disk, a damaged filter. A page and its
- * links commit together. See also `make sim`,
+/* Promise 1: No URL is lost: each admitted URL is fetched or has a reason,
+ * across kills, power cuts, a full disk and a damaged filter. A page and its
+ * links are committed together. See also `make sim`,
  * `db/a_full_disk_is_said_once_and_is_final_until_reopened`,
  * `tests/cli/damaged-filter.sh`, `tests/cli/full-disk.sh`,
  * `file/the_name_of_a_directory_is_synced`, `tests/cli/in-hand.sh`,

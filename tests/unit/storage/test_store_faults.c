@@ -4,8 +4,8 @@
  * that ran it must say so: a status lost on its way up would mean a missing
  * row, or a row that reads as absent.
  */
-/* Promise (Crashes): a statement of SQLite that fails is told by the call
- * that ran it: no row is taken for absent or for written. See also
+/* Promise (Crashes): the call that runs a failing SQLite statement returns the
+ * error: no row is mistaken for absent or for written. See also
  * `frontier_faults`, `served_faults`. */
 #include "base/mem.h"
 #include "storage/rows/hint_store.h"

@@ -108,9 +108,9 @@ TEST(reading_is_bounded_and_says_what_is_missing)
     buf_fini(&b);
 }
 
-/* Promise (Crashes): one process at a time has a directory, also when its
- * lock file is removed; files that may hold secrets are their owner's alone.
- * See also `tests/cli/files.sh`. */
+/* Promise (Crashes): one process at a time has a directory, also when its lock
+ * file is removed; files that may hold secrets are readable by their owner
+ * alone. See also `tests/cli/files.sh`. */
 /* Promise (Crashes): a second process on a directory is refused. See also
  * `tests/cli/signals.sh`. */
 TEST(a_lock_names_its_holder_and_dies_with_it)
@@ -170,10 +170,10 @@ static int other_is_refused(const char *path)
     return WEXITSTATUS(status);
 }
 
-/* Promise (The service): a crawl that runs is paused, slowed, limited,
- * seeded, stopped from the shell, by its directory or the URL of its
- * service; nobody but the directory's owner gets in without a token; what a
- * killed process leaves misleads nobody. See also `tests/cli/steer.sh`. */
+/* Promise (The service): a running crawl is paused, slowed, limited, seeded and
+ * stopped from the shell, by its directory or the URL of its service; only the
+ * directory's owner gets in without a token; what a killed process leaves
+ * misleads no command. See also `tests/cli/steer.sh`. */
 /* fcntl(2): closing any descriptor of a file ends the process's locks on it. */
 TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
 {

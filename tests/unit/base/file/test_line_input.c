@@ -207,10 +207,10 @@ TEST(a_packed_file_is_known_by_its_first_octets)
     free(nearly);
 }
 
-/* Promise (Seen check and store): no line of a list of URLs is lost without
- * a word: a byte order mark, CRLF, gzip, zstd and bzip2 are read by all
- * commands alike; lines over 1 MiB and data that is cut short or damaged are
- * said, with a status other than 0. See also
+/* Promise (Seen check and store): no line of a list of URLs is silently lost:
+ * all commands read a byte order mark, CRLF, gzip, zstd and bzip2 alike; lines
+ * over 1 MiB and data that is cut short or damaged are reported, with a status
+ * other than 0. See also
  * `line_input/a_packed_file_is_known_by_its_first_octets`,
  * `line_input/a_packed_file_that_is_cut_short_or_damaged_is_an_error`,
  * `tests/cli/dedupe.sh`, `tests/cli/url.sh`, `tests/cli/audit.sh`,

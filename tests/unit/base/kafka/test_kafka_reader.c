@@ -170,11 +170,10 @@ TEST(a_missing_right_is_told_at_once)
 }
 
 /* Promise (Cluster): a cluster is read from anywhere, though all workers are
- * lost with their disks: its rows, what became of a URL, whether all agree;
- * they are what a crawl on one machine has, and a shard is not changed
- * alone; a missing right, or a crawl that is not there, is told in seconds;
- * a copy that a kill left is removed. See also `make check-cluster
- * T=anywhere`. */
+ * lost with their disks: export, explain and verify give what a crawl on one
+ * machine would, and a shard cannot be changed alone; a missing right, or a
+ * crawl that does not exist, is reported in seconds; a copy that a kill left is
+ * removed. See also `make check-cluster T=anywhere`. */
 /* The brokers do not tell a reader that it may not know of a topic. What they
  * say of one that it may not read has no partitions; librdkafka 2.8 reads beyond
  * what the mock says of one that has. */

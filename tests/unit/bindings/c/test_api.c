@@ -2,9 +2,9 @@
 /* test_api.c - the C library's own part: statuses, options, texts, visitors;
  * what it hands on to is tested where it is. */
 /* Promise (Installing and checks): the C library: statuses, options of older
- * and newer releases, texts, visitors that stop; what cannot be is refused,
- * what failed says so; its log goes to the caller alone. See also
- * `api_sets`. */
+ * and newer releases, texts, visitors that stop; impossible arguments are
+ * refused, failures are reported, and its log goes to the caller alone. See
+ * also `api_sets`. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -154,8 +154,8 @@ static const struct crawl_standstill standstills[] = {
 };
 
 /* Promise (Commands and options): progress and status say what a crawl waits
- * for, and no end that nobody knows; colours only where a terminal has them.
- * See also `progress/an_end_that_nobody_knows_is_not_told`,
+ * for, and no end that cannot be known; colours appear on capable terminals
+ * only. See also `progress/an_end_that_nobody_knows_is_not_told`,
  * `progress/colours_take_no_columns`, `tests/cli/watching.sh`. */
 TEST(what_a_crawl_waits_for_is_said_in_place_of_a_guess)
 {

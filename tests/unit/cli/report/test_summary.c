@@ -67,9 +67,9 @@ TEST(tells_what_happened_and_what_comes_next)
     free(text);
 }
 
-/* Promise (Commands and options): what a run fetched again, how much of that
- * changed, and at what rate, is told by the summary, status, progress and
- * the dashboard, which has dates, overdue and up-to-date pages, too. See
+/* Promise (Commands and options): summary, status, progress and the
+ * dashboard tell what a run fetched again, how much of that changed, and at
+ * what rate; the dashboard also has dates, overdue and up-to-date pages. See
  * also `progress/rates_follow_the_last_ten_seconds`,
  * `tests/interop/dashboard.py`. */
 /* A page that is no page any more takes one off the pages. */

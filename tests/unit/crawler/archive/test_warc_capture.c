@@ -249,7 +249,8 @@ TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
     warc_maker_free(m);
 }
 
-/* Promise (Archives): what waits to be written counts as memory of bodies. */
+/* Promise (Archives): records that wait to be written count as memory of
+ * bodies. */
 TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
 {
     struct route route = {.path = "/a", .response = PAGE};

@@ -5,8 +5,8 @@
 #include "crawler/html/links.h"
 #include "tests/unit/unit.h"
 
-/* Promise (Archives): metadata records; records name the warcinfo record of
- * their own file. See also `hop_path`,
+/* Promise (Archives): metadata records are written; records name the warcinfo
+ * record of their own file. See also `hop_path`,
  * `warc/records_moved_to_another_file_name_its_warcinfo_record_alone`,
  * `warc/each_file_begins_with_the_warcinfo_record_it_was_announced_with`. */
 TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)

@@ -53,8 +53,8 @@ static void check_sniff(const char *page, const char *type, const char *name)
                      name);
 }
 
-/* Promise (Links): the charset of a page is that of its byte order mark,
- * else HTTP, else meta, else windows-1252. See also
+/* Promise (Links): the charset of a page is that of its byte order mark, else
+ * of HTTP, else of meta, else windows-1252. See also
  * `charset/url_queries_are_written_in_the_encoding_of_the_page`. */
 TEST(html_13_2_3_the_mark_wins_then_http_then_meta)
 {

@@ -248,7 +248,7 @@ static void add_members(struct buf *out, unsigned n)
     buf_fini(&one);
 }
 
-/* Promise 7: Strangers' bytes cannot hurt. See also
+/* Promise 7: Hostile bytes cannot do harm. See also
  * `tests/cli/hostile-web.sh`, `tests/cli/codings.sh`,
  * `fetch_turns/a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte`,
  * `guard/refuses_every_block_of_the_special_purpose_registries`,

@@ -120,10 +120,10 @@ static void set_cookie(CURL *e, const char *line)
     ck_assert_int_eq(curl_easy_setopt(e, CURLOPT_COOKIELIST, line), CURLE_OK);
 }
 
-/* Promise (Installing and checks): the cookie jar is for the sites of the
- * seeds and of its file, is bounded, can be used by all fetchers at once,
- * and is saved with mode 0600; the file that was named is never written to.
- * See also `cookie_jar/it_is_bounded_and_the_oldest_go_first`,
+/* Promise (Installing and checks): the cookie jar is for the sites of the seeds
+ * and of its file, is bounded, can be used by all fetchers at once, and is
+ * saved with mode 0600; the file named by --cookies is never written to. See
+ * also `cookie_jar/it_is_bounded_and_the_oldest_go_first`,
  * `cookie_jar/fetchers_may_use_one_jar_and_end_after_it`,
  * `cookie_jar/of_a_handle_only_what_changed_in_it_goes_to_the_jar`,
  * `cookie_jar/what_is_saved_is_what_was_loaded`, `tests/cli/secrets.sh`. */

@@ -44,11 +44,10 @@ static const char *carried(const char *origin)
     return got;
 }
 
-/* Promise (Installing and checks): headers, cookies, logins, tokens and
- * client certificates go to the origins they are bound to, those of the
- * seeds unless said otherwise, and to no other, whatever is linked or
- * redirected to; robots.txt and sitemaps are no exception. See also
- * `credentials/what_is_bound_more_closely_wins`,
+/* Promise (Installing and checks): headers, cookies, logins, tokens and client
+ * certificates go only to the origins they are bound to, by default those of
+ * the seeds, wherever links and redirects lead; robots.txt and sitemaps are no
+ * exception. See also `credentials/what_is_bound_more_closely_wins`,
  * `credentials/a_netrc_login_is_sent_by_https_and_to_seeds`,
  * `tests/cli/secrets.sh`. */
 TEST(headers_and_the_cookie_go_to_the_origins_of_seeds)

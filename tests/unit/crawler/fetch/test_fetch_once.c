@@ -6,8 +6,8 @@
 
 #define KEPT "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0"
 
-/* Promise (Fetching): keep-alive, HTTP/2 over TLS; certificates nobody
- * vouches for are refused. See also `tests/cli/tls.sh`. */
+/* Promise (Fetching): keep-alive and HTTP/2 over TLS work; untrusted
+ * certificates are refused. See also `tests/cli/tls.sh`. */
 /* RFC 9110 section 9.2.2 lets a client repeat a GET by itself when a kept
  * connection was closed without a response, and curl does. */
 TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)

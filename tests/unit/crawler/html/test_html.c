@@ -253,7 +253,7 @@ static void run_file(const char *path, struct counts *n)
     json_decref(root);
 }
 
-/* Promise (Links): links as a browser with scripting off sees them, by
+/* Promise (Links): links are those that a browser with scripting off sees, by
  * libxml2. See also `links`, `tests/cli/links.sh`. */
 TEST(html_13_2_5_reads_the_cases_of_html5lib)
 {

@@ -104,8 +104,8 @@ static bool no_base(void *ctx, struct bytes href)
     return false;
 }
 
-/* Promise (Links): what libxml2 reads of a page is well-formed XML in
- * printable ASCII, whatever octets the page has. See also `make check-fuzz`. */
+/* Promise (Links): whatever octets a page has, libxml2 reads well-formed XML in
+ * printable ASCII. See also `make check-fuzz`. */
 /* Whatever comes in, and also where the ceiling cuts it off. */
 TEST(the_markup_is_well_formed)
 {

@@ -167,9 +167,9 @@ TEST(html_13_2_5_spellings_of_tags)
 
 /* ---- L2: kinds ----------------------------------------------------------- */
 
-/* Promise (Links): each link has its kind; what names no document is no
- * link; refresh and canonical count in the HTTP head too. See also
- * `links/l2_a_link_that_names_no_document_is_no_link`,
+/* Promise (Links): each link has its kind; a reference to something that is not
+ * a document is no link; Refresh and canonical in the HTTP head count too. See
+ * also `links/l2_a_link_that_names_no_document_is_no_link`,
  * `fetcher_links/l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page`,
  * `links/l8_the_other_kinds_come_when_asked_for`. */
 TEST(l2_each_element_has_its_kind)
@@ -515,10 +515,10 @@ TEST(l8_the_other_kinds_come_when_asked_for)
     check(page, "srcset 7\nlink 12\nlink 13\n");
 }
 
-/* Promise (Links): what pages are shown with is fetched from any host
- * (--assets), all that Chromium asks for, over style sheets and redirects,
- * and no farther; archives hold whole bodies; such a page replays in a
- * browser. See also `tests/cli/assets.sh`,
+/* Promise (Links): --assets fetches a page's requisites from any host, all that
+ * Chromium requests, through style sheets and redirects, and no farther;
+ * archives hold whole bodies; such a page replays in a browser. See also
+ * `tests/cli/assets.sh`,
  * `links/ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for`,
  * `tests/interop/assets_browser.py`, `tests/interop/replay_browser.py`. */
 TEST(l8_media_are_all_images_that_a_browser_loads)
@@ -696,9 +696,9 @@ static void check_said(const char *page, const char *want)
                   page, want, buf_str(&rows));
 }
 
-/* Promise (Links): with --record links the text, rel and kind of each link
- * of a page is known, and which were dropped for their URL; they go with
- * their fetch, and a recrawl carries them over. See also
+/* Promise (Links): with --record links the text, rel and kind of each link of a
+ * page are known, and which links were dropped for their URL; they are removed
+ * with their fetch, and a recrawl carries them over. See also
  * `links/ours_images_say_what_they_show_and_rel_is_told_whole`,
  * `link_store/texts_that_cannot_be_are_damage`,
  * `link_store/a_range_that_cannot_be_is_damage`,
@@ -849,8 +849,7 @@ static void check_h1(const char *page, const char *want)
 
 /* Promise (Links): with --record meta each page has its description, first
  * heading, canonical URL, directives for robots, number of versions in other
- * languages and of words, cut to their bounds; a page that is found
- * unchanged keeps them. See also
+ * languages and of words, within bounds; an unchanged page keeps them. See also
  * `links/ours_what_a_page_says_of_itself_is_cut`, `page_meta`,
  * `tests/cli/guides.sh`. */
 TEST(ours_a_page_says_what_it_is_about)

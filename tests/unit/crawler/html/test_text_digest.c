@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_text_digest.c - which changes of a page are changes of its text. */
-/* Promise (Archives): what nobody reads of a page (scripts, attributes,
- * hidden inputs, comments, white space) is no change of its text digest,
- * what one reads is; it is equal in every crawl; numbers and dates count or
- * not. See also `page_change`. */
+/* Promise (Archives): what a reader does not see of a page (scripts,
+ * attributes, hidden inputs, comments, white space) does not change its text
+ * digest, and what a reader sees does; the digest is equal in every crawl;
+ * numbers and dates count or not, as asked. See also `page_change`. */
 #include "crawler/html/text_digest.h"
 
 #include <stdio.h>

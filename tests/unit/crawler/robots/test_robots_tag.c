@@ -42,8 +42,8 @@ TEST(ours_blanks_and_semicolons_part_directives_too)
     ck_assert_int_eq(content(" noindex ;nofollow\n"), BOTH);
 }
 
-/* Promise (Politeness): meta robots, X-Robots-Tag and nofollow are obeyed.
- * See also `tests/cli/exact.sh`, `make sim`. */
+/* Promise (Politeness): meta robots, X-Robots-Tag and nofollow are obeyed. See
+ * also `tests/cli/exact.sh`, `make sim`. */
 TEST(the_stricter_directive_wins)
 {
     ck_assert_int_eq(content("all, noindex"), NOINDEX);

@@ -33,7 +33,7 @@ static bool is_long(void)
 
 TIMEOUT(is_long() ? 1800 : 120);
 
-/* Promise (Seen check and store): a filter that grows and keeps its rate at
+/* Promise (Seen check and store): a scalable filter grows and keeps its rate at
  * every size. See also `make check-long`,
  * `scalable/random_batches_agree_with_a_plain_table`. */
 /* 4M keys here; 134M with LONG=1. The upper bound of the measured rate stays

@@ -300,8 +300,8 @@ TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
     forget_all(r);
 }
 
-/* Promise (Seen check and store): whatever the Redis server does, an added
- * key is never called new; hostile answers are bounded. See also
+/* Promise (Seen check and store): whatever the Redis server does, an added key
+ * is never called new; hostile replies are bounded. See also
  * `redis/a_mark_is_trusted_only_by_the_run_that_gave_it`,
  * `redis/hostile_answers_are_refused_and_bounded`, `make fuzz`, `redis`. */
 /* Whatever happens to the server, in any order, an added key is never called

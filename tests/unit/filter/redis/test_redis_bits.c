@@ -144,9 +144,9 @@ TEST(offsets_stay_below_2_to_the_32)
     ck_assert_uint_gt(most, UINT32_MAX - 512);
 }
 
-/* Promise (Seen check and store): a filter in Redis says how often it errs
- * also when it is overfull; one too small for its promise is refused. See
- * also `tests/cli/filter-redis.sh`. */
+/* Promise (Seen check and store): a filter in Redis knows its rate also when it
+ * is overfull; one too small for its promise is refused. See also
+ * `tests/cli/filter-redis.sh`. */
 TEST(a_geometry_is_fitted_or_refused)
 {
     struct redis_geometry g = {.layout = REDIS_PLAIN};

@@ -35,7 +35,7 @@ TEST(keeps_every_key_and_its_promised_rate)
 }
 
 /* Promise (Seen check and store): large filters are made, counted and freed
- * without a long command. See also `make bench-redis-stalls`. */
+ * without a long command of Redis. See also `make bench-redis-stalls`. */
 /* A filter of many MiB is made piece by piece, and is as any other. */
 TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
 {
@@ -90,8 +90,8 @@ TEST(an_abandoned_rebuild_ends_by_itself)
     redis_bloom_free(b);
 }
 
-/* Promise (Seen check and store): the layouts of a filter in Redis: the bits
- * of a filter in memory; MurmurHash3 as other programs set it. See also
+/* Promise (Seen check and store): the layouts of a filter in Redis are those of
+ * a filter in memory, and of MurmurHash3 as other programs use it. See also
  * `redis_bits/published_vectors_are_met`,
  * `redis_bits/another_implementation_finds_the_same_offsets`,
  * `redis_bits/another_implementation_finds_the_same_32_bit_offsets`,

@@ -79,9 +79,9 @@ static void one_winner_each(const uint8_t *wins, unsigned most)
 
 FIXTURE(start, end);
 
-/* Promise (Seen check and store): a filter in Redis: a batch is one step,
- * one winner a key among processes, what was confirmed is in, a filter that
- * is gone is not taken for an empty one. See also
+/* Promise (Seen check and store): a filter in Redis: a batch is one step, a key
+ * is new for exactly one process, a confirmed key is in, and a filter that is
+ * gone is not mistaken for an empty one. See also
  * `redis_bloom_race/a_server_killed_mid_batch_and_restarted_costs_no_key`,
  * `redis_bloom_race/a_batch_whose_answer_was_lost_is_answered_as_the_first_time`,
  * `redis_bloom_gone/a_filter_that_is_gone_is_not_taken_for_an_empty_one`,
@@ -185,8 +185,8 @@ static uint64_t written_since(const uint8_t *shared, uint64_t before)
     return n;
 }
 
-/* Promise (Seen check and store): a filter in Redis is rebuilt under use,
- * and no key is missed at the swap. See also
+/* Promise (Seen check and store): a filter in Redis is rebuilt while it is
+ * used, and no key is missed at the swap. See also
  * `redis_bloom_race/of_two_rebuilds_the_later_one_takes_place`. */
 TEST(a_rebuild_misses_no_key_while_others_write)
 {

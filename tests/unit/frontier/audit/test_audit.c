@@ -140,9 +140,9 @@ static void ask(void *ctx, const struct url_row *row)
     ck_ok(filter_add(p->filter, &key, 1, NULL));
 }
 
-/* Promise (Audit, progress and figures): measured rate, Wilson interval,
- * false negatives, what a Bloom-only crawler would have lost. See also
- * `tests/cli/audit.sh`,
+/* Promise (Audit, progress and figures): the audit has the measured rate, its
+ * Wilson interval, false negatives, and what a Bloom-only crawler would have
+ * lost. See also `tests/cli/audit.sh`,
  * `audit/each_url_that_would_have_been_lost_is_named_in_order`,
  * `audit/a_key_that_the_filter_lacks_is_a_false_negative`,
  * `sizing/wilson_interval_has_its_textbook_value`, `make demo`. */

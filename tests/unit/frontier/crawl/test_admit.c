@@ -43,8 +43,8 @@ TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
     rig_fini(&r);
 }
 
-/* Promise (Seen check and store): URLs whose digests collide are told apart
- * where the option --compare-text asks for it. See also
+/* Promise (Seen check and store): with --compare-text, URLs whose digests
+ * collide are told apart. See also
  * `admit/salted_urls_are_known_again_after_a_crash_and_a_clean_stop`. */
 TEST(collisions_inside_one_batch_are_told_apart)
 {
@@ -212,11 +212,11 @@ static uint64_t page_and_turn(struct rig *r)
     return durable;
 }
 
-/* Promise (Fetching): by default there is a transfer for each host that is
- * due, as far as memory, descriptors and cores allow, and the status shows
- * how many that is; of descriptors the hard limit counts; a kill repeats no
- * more pages than had been under way twice, or 32. See also
- * `tests/cli/concurrency.sh`, `connection_budget`, `make bench-wide`. */
+/* Promise (Fetching): by default each host that is due has a transfer, as far
+ * as memory, descriptors (by the hard limit) and cores allow, and status shows
+ * how many; after a kill at most twice as many pages are fetched again as were
+ * in flight, or 32. See also `tests/cli/concurrency.sh`, `connection_budget`,
+ * `make bench-wide`. */
 /* So a crash repeats few pages, however many there might have been. */
 TEST(as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two)
 {

@@ -64,10 +64,10 @@ TEST(a_missing_or_damaged_filter_file_is_rebuilt)
     finish(&s);
 }
 
-/* Promise (The service): what a start after a kill replays into the filter
- * is bounded however fast the crawl was; a row of the index of whole fetches
- * is written once for as many fetches as memory holds; a body whose row was
- * removed can come again. See also
+/* Promise (The service): a start after a kill replays a bounded number of URLs
+ * into the filter, however fast the crawl was; a row of the index of whole
+ * fetches is written once for as many fetches as memory holds; a body whose row
+ * was removed can come again. See also
  * `body_index/a_removed_body_comes_again_over_merges_and_replays`. */
 /* Nobody asks for a checkpoint here. */
 TEST(a_checkpoint_follows_when_enough_urls_came)
@@ -114,10 +114,10 @@ TEST(a_store_behind_its_manifest_is_refused)
                      STATUS_DAMAGED);
 }
 
-/* Promise (Crashes): a store missing, emptied, cut or behind its manifest is
- * refused and never made anew; what a repair accepts is fetched again; a
- * lost tail of the log is seen or costs some pages asked twice. See also
- * `tests/cli/damaged-store.sh`,
+/* Promise (Crashes): a store that is missing, emptied, cut or behind its
+ * manifest is refused and never made anew; what a repair gives up is fetched
+ * again; a lost tail of the log is found or costs some pages fetched twice. See
+ * also `tests/cli/damaged-store.sh`,
  * `frontier_disk/a_store_behind_its_manifest_is_refused`,
  * `manifest/every_flipped_bit_and_every_cut_is_found`,
  * `db/a_file_cut_to_whole_pages_is_damage`. */

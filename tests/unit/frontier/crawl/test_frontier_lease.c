@@ -57,12 +57,11 @@ static void check_hosts(const unsigned *of, unsigned a, unsigned b, unsigned c)
     ck_assert_uint_eq(of[2], c);
 }
 
-/* Promise (Fetching): a host that is asked again soon is asked over the
- * connection it has; idle connections live in memory that the frontier does
- * not use, and in half of the file descriptors; the one needed last is
- * closed first; with --conns-per-host above 1 a host gets another connection
- * only if no other host is due. See also `tests/cli/connections.sh`,
- * `connection_budget`,
+/* Promise (Fetching): a host that is due again soon is asked over its open
+ * connection; idle connections use memory that the frontier does not, and
+ * half of the file descriptors; the one needed last is closed first; with
+ * --conns-per-host above 1 a host gets another connection only if no other
+ * host is due. See also `tests/cli/connections.sh`, `connection_budget`,
  * `multi/the_connection_that_is_needed_last_is_closed_first`, `make
  * bench-tls`. */
 TEST(a_host_gets_another_connection_only_if_no_other_is_due)

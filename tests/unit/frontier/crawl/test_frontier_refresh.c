@@ -97,9 +97,9 @@ TEST(a_missing_page_is_asked_twice_more_then_gone)
     end(&r);
 }
 
-/* Promise (Commands and options): overdue URLs, the age of the oldest, and
- * how many are up to date as estimated, are counted over kills and stay
- * those of the calendar. See also `make sim`. */
+/* Promise (Commands and options): the numbers of overdue URLs, the age of the
+ * oldest, and the estimate of how many are up to date survive kills and agree
+ * with the calendar. See also `make sim`. */
 TEST(overdue_urls_are_counted_again_after_a_restart)
 {
     struct rig r;
@@ -418,10 +418,10 @@ TEST(what_a_person_asked_of_a_host_that_is_given_up_is_for_the_next_run)
 
 static const int64_t everies[] = {0, 100 * (int64_t)EVERY};
 
-/* Promise (Commands and options): URLs are made due again when asked for, by
- * host and pattern, in a crawl with or without --refresh, while it runs and
- * after; each is fetched once for that; a kill at any step leaves each done
- * or due. See also `tests/cli/refresh.sh`, `make sim`. */
+/* Promise (Commands and options): refresh makes URLs due again, by host and
+ * pattern, in a crawl with or without --refresh, while it runs and after; each
+ * is fetched once for that; a kill at any step leaves each done or due. See
+ * also `tests/cli/refresh.sh`, `make sim`. */
 TEST_LOOP(a_person_makes_urls_due_by_host_and_by_pattern, 0, 2)
 {
     const struct bytes b = bytes_of_str("b.test"), c = bytes_of_str("c.test");
@@ -527,8 +527,8 @@ static void fetch_text(struct rig *r, uint64_t body, uint64_t text)
     advance(r, EVERY);
 }
 
-/* Promise (Commands and options): a page that comes again with the same text
- * is unchanged, in outcome, counters and estimate. */
+/* Promise (Commands and options): a page that comes again with the same text is
+ * unchanged, in outcome, counters and estimate. */
 TEST_LOOP(a_page_with_the_same_text_is_unchanged_as_was_asked_for, 0, 2)
 {
     struct rig r;
@@ -569,8 +569,8 @@ static const struct refresh_rules hourly = {.every_ms = REFRESH_ADAPTIVE,
 
 /* Promise (Commands and options): a sitemap's lastmod after the last fetch
  * makes a URL due, not sooner than refresh-min; its changefreq, or else how
- * long the response stays fresh, counts until fetches say more; lists of
- * URLs are asked daily. See also
+ * long the response stays fresh, counts until fetches say more; lists of URLs
+ * are fetched daily. See also
  * `frontier_refresh/changefreq_counts_until_fetches_say_more`,
  * `frontier_refresh/so_does_how_long_a_response_stays_fresh_within_bounds`,
  * `fetcher/a_page_is_fetched_with_all_that_is_told_of_it`,

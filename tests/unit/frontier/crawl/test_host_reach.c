@@ -98,10 +98,10 @@ static struct outcome is_down(const struct web *w, struct bytes url,
     return now >= w->from && now < w->to ? REFUSED : NO_ERROR;
 }
 
-/* Promise (Politeness): a host that does not respond keeps its URLs and
- * their tries, and is waited for until --give-up; the end and status name
- * it; of one that responds and lets nothing be fetched, each origin ends its
- * own URLs alone. See also `make sim`. */
+/* Promise (Politeness): a host that does not respond keeps its URLs and their
+ * tries, and is waited for until --give-up; the end and status name it; if a
+ * host responds but nothing can be fetched, each origin ends only its own URLs.
+ * See also `make sim`. */
 TEST(a_host_that_stays_away_is_given_up_with_its_urls)
 {
     struct web w = {.answer = is_down, .to = INT64_MAX};
@@ -160,8 +160,8 @@ TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
     rig_fini(&r);
 }
 
-/* Promise (Politeness): --adaptive: a slow host has a longer delay, while it
- * is slow. See also `schedule/the_pause_grows_as_the_table_says`. */
+/* Promise (Politeness): --adaptive gives a slow host a longer delay while it is
+ * slow. See also `schedule/the_pause_grows_as_the_table_says`. */
 /* The last eight of ten responses weigh most; an old slow one is forgotten. */
 TEST(a_slow_host_is_asked_less_while_it_is_slow)
 {

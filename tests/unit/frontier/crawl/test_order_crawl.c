@@ -50,8 +50,8 @@ TEST(no_order_and_no_change_of_it_loses_or_repeats_a_page)
         order_free(all[i]);
 }
 
-/* Promise (Commands and options): best gets at least 1.5 times the in-links
- * of breadth, of a fifth of a web with index pages. See also `make
+/* Promise (Commands and options): order best gets at least 1.5 times the
+ * in-links of breadth, for a fifth of a web with index pages. See also `make
  * bench-order`. */
 /* What bench_order shows of a larger web. */
 TEST(best_gets_half_as_many_in_links_again_as_breadth)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_refresh_rate.c - how often a page changes, and when it is worth it. */
-/* Promise (Commands and options): --refresh adaptive finds how often pages
- * change from irregular fetches, and keeps at least 1.5 times as many up to
- * date as a fixed interval with the same requests where these are scarce;
- * what it knows is kept over kills. See also `refresh_web`, `make
- * bench-refresh`, `make sim`. */
+/* Promise (Commands and options): --refresh adaptive learns from irregular
+ * fetches how often pages change, and keeps at least 1.5 times as many up to
+ * date as a fixed interval with the same requests where these are scarce; what
+ * it learned survives kills. See also `refresh_web`, `make bench-refresh`,
+ * `make sim`. */
 #include "frontier/crawl/refresh_rule.h"
 
 #include <math.h>

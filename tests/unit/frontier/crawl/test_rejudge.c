@@ -177,7 +177,7 @@ static bool is_taken_back(struct rig *r, struct outcome o)
 }
 
 /* Promise (Politeness): a URL that a setting made final comes back when that
- * setting is widened, whatever the setting. See also `tests/cli/docs.sh`,
+ * setting is widened, whichever setting it is. See also `tests/cli/docs.sh`,
  * `make sim`. */
 TEST_EACH(an_outcome_that_a_setting_lifts_comes_back_once, finals)
 {
@@ -438,7 +438,7 @@ static void come_from_shard(struct rig *r, const char *url, uint32_t depth)
     ck_ok(external_discover(r->e, &item, 1, NULL, 0, r->now, RIG_WALL, &id));
 }
 
-/* Promise (Installing and checks): with --depth the shortest way to a page
+/* Promise (Installing and checks): with --depth the shortest path to a page
  * counts also if it leads through other shards and is found last. See also
  * `make sim`, `rejudge/a_shorter_way_from_another_shard_goes_on`. */
 /* seed > page > the other shard, where a longer way to the page was found

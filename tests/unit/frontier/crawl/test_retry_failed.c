@@ -17,8 +17,8 @@ static unsigned retry(struct rig *r, struct failed_retry *wanted, size_t most)
     return steps;
 }
 
-/* Promise (Politeness): a retry knows every reason for which a URL can end,
- * by its newest outcome. See also `tests/cli/retry.sh`. */
+/* Promise (Politeness): retry finds URLs by every reason for which a URL can
+ * end, by their newest outcome. See also `tests/cli/retry.sh`. */
 TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
 {
     static const struct outcome outcomes[] = {

@@ -68,14 +68,14 @@ static const struct {
     {1000, {.own = 60 * S, .failures = 9}, "crawl_delay"},
 };
 
-/* Promise (Commands and options): each host is shown with its queue, what it
- * waits for, the delay in force and the rule that makes it, alike in status,
- * export, HTTP and summary, and in exports with what came of its URLs; a
- * Crawl-delay that is cut is said to be; its connections, TLS handshakes and
- * responses over kept connections are those that the server saw, whether it
- * keeps them for long, for a moment, for one response or until GOAWAY. See
- * also `http_pages/a_host_has_the_columns_of_its_view`,
- * `tests/cli/hosts.sh`, `tests/cli/keep-alive.sh`, `tests/cli/export.sh`. */
+/* Promise (Commands and options): status, export, HTTP and summary agree on
+ * each host's queue, what it waits for, its delay and the rule that makes it,
+ * and exports have the outcomes of its URLs; a Crawl-delay that is cut is
+ * marked; its connections, TLS handshakes and responses over kept connections
+ * are those that the server saw, whether it keeps them for long, for a moment,
+ * for one response or until GOAWAY. See also
+ * `http_pages/a_host_has_the_columns_of_its_view`, `tests/cli/hosts.sh`,
+ * `tests/cli/keep-alive.sh`, `tests/cli/export.sh`. */
 TEST_EACH(the_rule_behind_a_pause_is_named, rules)
 {
     struct schedule_options o = defaults;
@@ -84,8 +84,8 @@ TEST_EACH(the_rule_behind_a_pause_is_named, rules)
     ck_assert_str_eq(schedule_why(&o, &rules[_i].host), rules[_i].why);
 }
 
-/* Promise (Politeness): a URL that fails delays itself, and its host only
- * when five different ones in a row fail; a success ends that; nothing but
+/* Promise (Politeness): a URL that fails delays itself, and its host only when
+ * five different ones in a row fail, until one succeeds; nothing but
  * Retry-After passes --max-delay. See also `make sim`. */
 TEST_EACH(the_pause_grows_as_the_table_says, pauses)
 {

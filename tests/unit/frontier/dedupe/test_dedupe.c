@@ -154,9 +154,9 @@ static const char *in_dir(const char *name)
 
 FIXTURE(setup, teardown);
 
-/* Promise (Seen check and store): dedupe prints each new line once, in
- * order, as awk and a bitmap would have it, within --memory. See also
- * `tests/cli/dedupe.sh`, `line_input`. */
+/* Promise (Seen check and store): dedupe prints each new line once, in order,
+ * as awk and a bitmap would, within --memory. See also `tests/cli/dedupe.sh`,
+ * `line_input`. */
 TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
 {
     struct dedupe *d = open_small(NULL);
@@ -230,10 +230,9 @@ static void commit_a_then_take_b(struct dedupe *d)
 
 TIMEOUT(600);
 
-/* Promise (Seen check and store): the kept set of dedupe is that of some
- * commit after any crash, and no line is swallowed; a damaged one is
- * refused. See also `tests/cli/dedupe.sh`,
- * `dedupe/a_full_disk_is_said_and_nothing_is_lost`,
+/* Promise (Seen check and store): after any crash the kept set of dedupe is
+ * that of some commit, and no line is lost; a damaged set is refused. See also
+ * `tests/cli/dedupe.sh`, `dedupe/a_full_disk_is_said_and_nothing_is_lost`,
  * `dedupe/a_log_that_is_gone_after_a_crash_is_damage`,
  * `dedupe/verify_finds_one_changed_digest`. */
 /* The runs die with their parts merged to different ages, so a replay meets

@@ -299,10 +299,10 @@ TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
     buf_fini(&error);
 }
 
-/* Promise (Seen check and store): a blocklist fails closed: one that is
- * empty, cut short, or not of canonical URLs stops a crawl before it fetches
- * anything; where it cannot be known what its keys are, the crawl says so.
- * See also `blocklist/a_list_that_may_not_say_all_is_refused`,
+/* Promise (Seen check and store): a blocklist that is empty, cut short, or
+ * not of canonical URLs stops a crawl before it fetches anything; if the
+ * kind of its keys is unknown, the crawl says so. See also
+ * `blocklist/a_list_that_may_not_say_all_is_refused`,
  * `tests/cli/blocklist.sh`. */
 /* A guard that blocks nothing must not look like one that works. */
 TEST(a_filter_that_would_block_nothing_is_refused)

@@ -5,9 +5,8 @@
  * The answers must match the set, whatever the filter says and whatever the hot
  * cache has forgotten; the counts must add up.
  */
-/* Promise (Seen check and store): the four stages answer as a plain set
- * does: in batch, hot cache, filter, exact set. See also `exact_set`, `make
- * sim`. */
+/* Promise (Seen check and store): batch table, hot cache, filter and exact set
+ * together answer as a plain set does. See also `exact_set`, `make sim`. */
 #include "frontier/seen/seen.h"
 
 #include "tests/unit/storage/scratch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_seen_store.c - what the store promises to a frontier built on it. */
 /* Promise (The service): the store under both frontiers opens, commits and
- * checkpoints as one. See also `make sim`. */
+ * writes checkpoints as one. See also `make sim`. */
 #include "frontier/seen/seen_store.h"
 
 #include "storage/db/url_kind.h"

@@ -136,9 +136,9 @@ static uint64_t seen_asked(struct served *t)
     return w.in_batch + w.hot + w.certainly_new + w.maybe_seen + w.unsure;
 }
 
-/* Promise (The service): a URL that comes back while it is handed out is
- * found without filter and exact set, so completing costs what is handed out
- * and not what there is. See also `served_leases`. */
+/* Promise (The service): a leased URL that comes back is found without filter
+ * and exact set, so completing costs what is leased and not what there is. See
+ * also `served_leases`. */
 /* Filter and exact set grow with all URLs; the leases do not. */
 TEST(a_url_that_comes_back_is_found_without_the_seen_check)
 {
@@ -214,7 +214,7 @@ static void counted(struct served *t, int64_t now, uint64_t dated,
         SAME(d.oldest_ms, oldest_ms);
 }
 
-/* Promise (Commands and options): metrics, events and the dashboard tell how
+/* Promise (Commands and options): metrics, events and the dashboard show how
  * many served URLs have a date, how many are overdue, and how old the oldest
  * is; counting costs the same with ten million. See also
  * `tests/cli/metrics.sh`. */

@@ -48,8 +48,8 @@ TEST(contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key)
     key_is("http://@/", "");
 }
 
-/* Promise (Served frontier): a host in any spelling is one queue where the
- * key comes from the URL, and keys that clients give are bytes. See also
+/* Promise (Served frontier): a host in any spelling is one queue if the key
+ * comes from the URL; keys that clients give are bytes. See also
  * `frontier_calls/ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes`. */
 /* The reference service keeps the spelling, so that one host is several queues,
  * which are leased at once. */

@@ -262,8 +262,8 @@ TEST(url_4_4_references_take_from_the_base_what_they_lack)
     ck_assert_int_eq(parse("a:b", "https://u:p@h:81/a/b?q#f"), URL_SCHEME);
 }
 
-/* Promise (URLs): rules C1 to C8 of the canonical form; different octets are
- * different URLs, also where they are no text. See also `url_canonical`,
+/* Promise (URLs): the canonical form follows rules C1 to C8; different octets
+ * are different URLs, also if they are not text. See also `url_canonical`,
  * `tests/cli/url.sh`, `tests/cli/seeds.sh`. */
 /* The standard parses text, we get octets: those that are not text stay apart,
  * as they do in browsers, curl and wget. */

@@ -67,10 +67,10 @@ TEST(several_run_side_by_side)
     becomes("a.2", CRAWLS_WAITING);
 }
 
-/* Promise (The service): the crawls of a service together have no more
- * memory and threads than they may, and who asks for more is told both sums;
- * a client names no Redis server, and no proxy that its crawl may not ask,
- * also not by a name that leads to a private address
+/* Promise (The service): the crawls of a service together stay within its
+ * memory and threads, and a caller who asks for more is told both sums; a
+ * client cannot name a Redis server, nor a proxy that its crawl may not connect
+ * to, also not by a name that leads to a private address
  * (`tests/cli/guard-proxy.sh`). See also
  * `crawl_job_settings/clients_name_no_server_that_their_crawl_may_not_ask`. */
 /* Each with 256 MiB, unless it says otherwise. A start opens what is there. */
@@ -148,8 +148,8 @@ static enum status delete_by_api(struct router *router, const char *name,
     return d.status;
 }
 
-/* Promise (The service): DeleteCrawl deletes a crawl of the service's own,
- * with its directory, as HTTP does. See also
+/* Promise (The service): DeleteCrawl deletes a crawl of the service's own, with
+ * its directory, like HTTP does. See also
  * `router/a_crawl_that_a_process_was_started_for_is_not_deleted_by_others`,
  * `tests/interop/grpc_client.py`. */
 TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
@@ -188,7 +188,8 @@ TEST(what_a_crash_left_of_a_deletion_is_removed)
     ck_assert_int_ne(access(in_dir("crawls/.a.gone"), F_OK), 0);
 }
 
-/* Promise (The service): a crawl whose store is damaged stops alone. */
+/* Promise (The service): a crawl whose store is damaged stops, and no other
+ * with it. */
 TEST(one_that_is_damaged_stops_alone)
 {
     create("a");

@@ -70,9 +70,9 @@ TEST(a_file_makes_a_crawl_of_its_name)
     ck_assert_uint_eq(look("news").stats.counts.skipped, 1);
 }
 
-/* Promise (The service): no setting is taken and forgotten: what a service
- * has no use for is refused with file, line and what to do, in files, over
- * HTTP and in the settings of a crawl. See also
+/* Promise (The service): no setting is accepted and ignored: one that a service
+ * cannot use is refused with file, line and what to do, in files, over HTTP and
+ * in the settings of a crawl. See also
  * `crawl_job_settings/bad_settings_are_refused_with_their_name`,
  * `crawl_job_files/a_settings_file_with_what_a_service_cannot_do_is_not_opened`,
  * `crawl_job_settings/a_crawl_gives_up_only_where_it_is_told_to`,

@@ -35,10 +35,9 @@ TEST(a_client_names_no_kafka_brokers_unless_private_addresses_are_allowed)
             "{'settings': {'jsonl': 'kafka://127.0.0.1:1/t'}}");
 }
 
-/* Promise (The service): what clients name stays inside the service's
- * directory; a bad setting is refused with its name and leaves nothing
- * behind. See also
- * `crawl_job_settings/files_of_clients_are_inside_the_service`. */
+/* Promise (The service): paths from clients stay inside the service's
+ * directory; a bad setting is refused with its name and leaves nothing behind.
+ * See also `crawl_job_settings/files_of_clients_are_inside_the_service`. */
 TEST(bad_settings_are_refused_with_their_name)
 {
     static const struct {

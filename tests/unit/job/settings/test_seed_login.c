@@ -4,10 +4,9 @@
 #include "job/settings/settings.h"
 #include "tests/unit/unit.h"
 
-/* Promise (Installing and checks): a login in the URL of a seed is used for
- * its origin and stands in no URL; secrets are in no output, no log, no
- * archive and no answer over HTTP. See also
- * `seed_login/what_may_be_a_login_is_not_shown`,
+/* Promise (Installing and checks): a login in the URL of a seed is used for its
+ * origin and is in no URL afterwards; secrets are in no output, log, archive or
+ * HTTP response. See also `seed_login/what_may_be_a_login_is_not_shown`,
  * `credentials/a_recorded_request_shows_no_secret`,
  * `credentials/errors_do_not_show_what_was_given`, `tests/cli/secrets.sh`. */
 TEST(a_login_is_taken_off_seeds_and_sitemaps)

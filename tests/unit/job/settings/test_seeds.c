@@ -81,7 +81,7 @@ TEST(crlf_and_a_byte_order_mark_are_tolerated)
           "http://a/\nhttp://b/\n", "");
 }
 
-/* Promise (Commands and options): seeds from operands, files and stdin; a
+/* Promise (Commands and options): seeds come from operands, files and stdin; a
  * bad one is named and the rest go on. See also `tests/cli/seeds.sh`. */
 TEST(a_bad_seed_is_named_with_its_line_and_the_rest_go_on)
 {

@@ -6,7 +6,7 @@
  * leaves open.
  */
 /* Promise (Served frontier): every call means what it means in the reference
- * service; each of its defects is not ours. See also `served_name`. */
+ * service, without that service's defects. See also `served_name`. */
 #include "tests/unit/service/service_rig.h"
 
 /* ---- put ---- */
@@ -330,7 +330,7 @@ TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
     service_fini(&r);
 }
 
-/* Promise (Served frontier): a store that fails is told to every call, no
+/* Promise (Served frontier): when a store fails every call is told so, and no
  * item is left without an answer. */
 /* On a full disk, every item from then on gets FAIL; none goes unanswered. */
 TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "tests/unit/service/service_rig.h"
 
-/* Promise (Served frontier): the queues of the served frontier are bounded,
- * and drop nothing. */
+/* Promise (Served frontier): the queues of the served frontier are bounded, and
+ * lose nothing. */
 TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
 {
     struct service_rig r;
@@ -90,8 +90,8 @@ static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
     }
 }
 
-/* Promise (The service): metrics count each call and each stream once, and
- * follow the frontier within seconds. See also
+/* Promise (The service): metrics count each call and each stream once, and are
+ * at most seconds old. See also
  * `grpc_server/a_monitor_is_told_each_stream_once_by_its_status`. */
 TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_frontier_does)
 {

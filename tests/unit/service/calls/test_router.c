@@ -350,10 +350,10 @@ static void put_pages(struct router_rig *r, const char *host, int n)
     }
 }
 
-/* Promise (The service): a queue of a crawl that is deleted, or purged by
- * age: what waits is skipped for good, what is out is finished and not tried
- * again, nothing else goes; from the first commit on, over kills at each of
- * them too. See also `removal`, `tests/cli/external.sh`. */
+/* Promise (The service): when a queue of a crawl is deleted, or purged by age,
+ * waiting URLs are skipped for good, leased ones are finished and not tried
+ * again, and no others are affected; this holds from the first commit on, also
+ * after a kill at each of them. See also `removal`, `tests/cli/external.sh`. */
 TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
 {
     struct router_rig r;
@@ -375,10 +375,9 @@ TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
     router_fini(&r);
 }
 
-/* Promise (The service): a limit of one queue: no more of it are ever done
- * than that, whoever fetches, over kills; the rest goes on when it is
- * lifted, and no run waits for that. See also `frontier_limit`,
- * `tests/cli/external.sh`. */
+/* Promise (The service): a limit of one queue: never more of its URLs are done,
+ * whoever fetches, also after kills; the rest goes on when it is lifted, and no
+ * run waits for that. See also `frontier_limit`, `tests/cli/external.sh`. */
 TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
 {
     struct router_rig r;

@@ -256,8 +256,8 @@ static struct shelf_call locking(const struct bytes *keys, size_t n,
                                .lock_s = lock_s};
 }
 
-/* Promise (Seen check and store): a filter that was made by the shell
- * answers at once in a service; one caller at a time fetches a key. See also
+/* Promise (Seen check and store): a filter made by the shell works at once in a
+ * service; one caller at a time fetches a key. See also
  * `tests/cli/serve-filters.sh`. */
 TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
 {
@@ -301,8 +301,8 @@ TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
 
 /* ---- builds ---- */
 
-/* Promise (Seen check and store): a build or a file with no keys, or few,
- * does not replace a named filter. See also `tests/cli/serve-filters.sh`. */
+/* Promise (Seen check and store): a build or a file with no keys, or few, does
+ * not replace a named filter. See also `tests/cli/serve-filters.sh`. */
 /* What a source that failed leaves behind is not put in place: every key would
  * be new to it. */
 TEST(a_build_without_keys_or_with_few_replaces_nothing)
@@ -484,9 +484,9 @@ static void check_after(size_t answers)
     }
 }
 
-/* Promise (Seen check and store): filters over HTTP: what was answered is
- * there after a kill at any step; one caller builds while the others wait or
- * get old answers; a guard that was not built lets all pass; memory and
+/* Promise (Seen check and store): filters over HTTP: an answered change
+ * survives a kill at any step; one caller builds while the others wait or use
+ * the old filter; a guard that was never built lets all keys pass; memory and
  * names are bounded. See also
  * `filter_shelf/killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter`,
  * `filter_shelf/of_many_that_build_one_does_and_the_others_wait_for_it`,
@@ -614,10 +614,10 @@ static size_t maybe_later(int64_t s, uint64_t first, size_t n)
     return yes;
 }
 
-/* Promise (Seen check and store): a filter with a time to live keeps each
- * key for that time, and not much longer; in a file, and for many users over
- * HTTP, too; made longer, it keeps all that is there; a build and keys
- * replayed after a kill, too. See also
+/* Promise (Seen check and store): a filter with a time to live keeps each key
+ * for that time, and not much longer, in a file and for many users over HTTP;
+ * when the time is made longer all present keys are kept, also during a build
+ * and after a kill. See also
  * `filter_shelf/a_build_of_a_filter_that_forgets_forgets_too`,
  * `api_sets/the_time_to_live_can_be_changed`,
  * `aged/a_key_is_kept_for_its_time_and_not_much_longer`,

@@ -515,9 +515,9 @@ static size_t count_refused(void)
     return n;
 }
 
-/* Promise (The service): a caller that leaves a stream open for each page
- * goes on: its oldest idle ones end with OK, the few of another stay; a
- * stream over the limit is refused and the connection goes on. See also
+/* Promise (The service): a caller that leaves a stream open for each page can
+ * go on: its oldest idle streams end with OK, and the few of another caller
+ * stay; a stream over the limit is refused and the connection goes on. See also
  * `grpc_server`, `tests/interop/grpc_client.py`. */
 TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
 {

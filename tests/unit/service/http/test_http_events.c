@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Server-sent events over real sockets, to as many watchers as are allowed. */
-/* Promise (The service): 200 watch events at once, one more is refused; who
- * does not read misses samples and costs one. */
+/* Promise (The service): 200 clients watch events at once, one more ends the
+ * oldest stream; a client that does not read misses samples and costs one. */
 #include <poll.h>
 
 #include "service/http/http_request.h"

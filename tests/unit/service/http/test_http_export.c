@@ -168,10 +168,10 @@ static long asked_from(const char *site, const char *path, const char *body)
     return a.status;
 }
 
-/* Promise (The service): reports over HTTP come whole at any length, take
- * the memory of a pipe, end with their client and with the service, even
- * while they write nothing, and say when they fail; a page of another site
- * starts none. See also `http_export`, `tests/cli/serve-reports.sh`. */
+/* Promise (The service): reports over HTTP come whole at any length, in
+ * constant memory, end with their client and with the service, even while they
+ * write nothing, and report failures; a page of another site cannot start one.
+ * See also `http_export`, `tests/cli/serve-reports.sh`. */
 /* <img src="http://localhost:7072/v1/crawls/one/audit"> on any page, or a form
  * without a type of JSON. */
 TEST(a_page_of_another_site_starts_none)

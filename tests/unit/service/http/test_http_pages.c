@@ -62,10 +62,10 @@ static bool has_string(json_t *list, const char *s)
 
 FIXTURE(set_up, tear_down);
 
-/* Promise (The service): a counter of a crawl has one name and one value in
- * the summary, in status and progress as JSON, over HTTP and in the metrics,
- * and the documents are made of the same table. See also
- * `tests/cli/counters.sh`, `progress/json_has_each_counter_and_the_rates`. */
+/* Promise (The service): a counter of a crawl has one name and one value in the
+ * summary, in status and progress as JSON, over HTTP and in the metrics, and
+ * the documents are made from the same table. See also `tests/cli/counters.sh`,
+ * `progress/json_has_each_counter_and_the_rates`. */
 TEST(an_own_crawl_has_each_counter)
 {
     json_t *schemas =
@@ -107,7 +107,7 @@ static void has_columns(const char *schema, const char *list,
 }
 
 /* Promise (The service): a column of a URL has one name and one value in
- * export, --jsonl, explain and over HTTP, and the documents are made of the
+ * export, --jsonl, explain and over HTTP, and the documents are made from the
  * same table. See also `tests/cli/columns.sh`. */
 TEST(a_recent_answer_has_the_columns_of_its_view)
 {

@@ -273,8 +273,8 @@ static void lease_and_leave(unsigned queue)
     close(fd);
 }
 
-/* Promise (The service): a lease whose caller left before the answer is
- * given back at once, one whose answer was sent is held. See also
+/* Promise (The service): a lease whose caller left before the response is given
+ * back at once; one whose response was sent is kept. See also
  * `http_server/a_lease_whose_answer_was_sent_is_held`. */
 /* A slow caller may have received its answer before it left; the last one
  * leaves before there is any. */
@@ -317,9 +317,8 @@ TEST(a_lease_whose_answer_was_sent_is_held)
 }
 
 /* Promise (The service): SIGTERM loses nothing and ends with 0; a second one
- * does not wait, nor does one while it starts. See also
- * `tests/cli/serve.sh`, `tests/cli/serve-http.sh`,
- * `tests/interop/grpc_client.py`. */
+ * does not wait, nor does one during the start. See also `tests/cli/serve.sh`,
+ * `tests/cli/serve-http.sh`, `tests/interop/grpc_client.py`. */
 TEST(a_stop_waits_for_requests_no_longer_than_told)
 {
     int fd = http_rig_dial(&rig);
@@ -361,10 +360,10 @@ static void *send_rests(void *arg)
     return NULL;
 }
 
-/* Promise (The service): hostile clients, many at once, cut everything
+/* Promise (The service): hostile clients, many at once, cut connections
  * anywhere while crawls and certificates change and the service is stopped:
- * it goes on, ends with 0, its store is whole, sanitizers find nothing. See
- * also `tests/cli/serve-stress.sh`,
+ * it goes on, ends with 0, its store is whole, and sanitizers find nothing.
+ * See also `tests/cli/serve-stress.sh`,
  * `router/calls_that_come_to_our_crawls_when_those_are_gone_end`,
  * `grpc_peers/an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere`. */
 /* The library must not stop while the frontier has a request. */
@@ -427,7 +426,7 @@ static void socket_says(const char *socket_path, const char *url,
     http_reply_fini(&a);
 }
 
-/* Promise (The service): a control socket is its owner's alone, and one that
+/* Promise (The service): only its owner can use a control socket, and one that
  * a killed process left is replaced. See also `listener`. */
 TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
 {

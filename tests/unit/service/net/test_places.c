@@ -70,8 +70,8 @@ TEST(the_oldest_stranger_makes_room_for_the_newest)
     ck_assert_uint_eq(places_counted(&p, PLACE_CROWDED), 2);
 }
 
-/* Promise (The service): callers without a token, and those who say nothing,
- * slowly or without an end, keep no others out. See also
+/* Promise (The service): callers without a token, and those that say nothing or
+ * send slowly or without end, keep no others out. See also
  * `tests/cli/serve-strangers.sh`,
  * `places/of_more_than_three_quarters_known_the_one_longest_idle_goes`,
  * `http_conns/half_sent_requests_and_event_streams_lock_nobody_out`,

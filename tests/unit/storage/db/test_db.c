@@ -28,7 +28,7 @@ static void overwrite(const char *path, long at, const char *octets)
     fclose(f);
 }
 
-/* Promise (Crashes): after a sync that failed the next start does not trust
+/* Promise (Crashes): after a sync that failed, the next start does not trust
  * the page cache, and says so. */
 /* After a failed sync, the system's cached pages say nothing about the disk. */
 TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
@@ -148,7 +148,7 @@ TEST(another_format_is_refused_and_none_is_damage)
     scratch_remove(&dir);
 }
 
-/* Promise 6: Cost per URL is flat as the crawl grows. See also `make
+/* Promise 6: Cost per URL stays flat as the crawl grows. See also `make
  * bench-crawl`, `make bench-growth`, `make bench-seen`. */
 /* The log must start over even if a writer is hardly ever outside a
  * transaction, of whatever beginning. */

@@ -71,9 +71,9 @@ TEST(manku_3_a_print_is_found_up_to_three_bits_away_and_no_further)
             }
 }
 
-/* Promise (Archives): pages with nearly the text of an earlier one are
- * named, exactly those within 3 bits, at any size and after kills; their
- * links followed or not. See also
+/* Promise (Archives): pages with nearly the text of an earlier one are marked,
+ * exactly those within 3 bits, at any size and after kills; their links are
+ * followed or not, as asked. See also
  * `near_index/manku_3_a_print_is_found_up_to_three_bits_away_and_no_further`,
  * `text_simhash`, `tests/cli/near-dup.sh`. */
 /* Few values in some blocks, as fingerprints of one site have; random flips;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_drop_log.c - dropped URLs, as stored in blobs. */
-/* Promise (Politeness): the log of drops is packed, bounded, and refused
- * where it is damaged. */
+/* Promise (Politeness): the log of drops is packed and bounded, and refused if
+ * it is damaged. */
 #include "storage/rows/drop_log.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_history.c - which fetches stay, against a model that knows them all. */
-/* Promise (Commands and options): --keep-history N: of each page the last N
- * fetches stay, the newest whole one, and those that they name, with their
+/* Promise (Commands and options): --keep-history N keeps the last N fetches of
+ * each page, the newest whole one, and those that they refer to, with their
  * links; weeks of refreshes take no more disk and memory than the first one;
- * kills, restarts and other N at any time; rows that --jsonl has not written
- * yet stay. See also `exact_set`, `map`, `make sim`. */
+ * kills, restarts and another N may come at any time; rows that --jsonl has not
+ * written yet stay. See also `exact_set`, `map`, `make sim`. */
 #include "storage/rows/history.h"
 
 #include <string.h>

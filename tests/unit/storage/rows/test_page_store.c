@@ -146,8 +146,8 @@ static uint64_t add_body(struct pages *p, struct digest d)
     return row.same_as;
 }
 
-/* Promise (Archives): content seen before is known again at any size, and
- * named; its links followed or not. See also `tests/cli/dup-content.sh`,
+/* Promise (Archives): a known body is found at any size, and marked; its links
+ * are followed or not, as asked. See also `tests/cli/dup-content.sh`,
  * `page_store/an_index_of_bodies_that_lies_is_found`. */
 /* A rollback is forgotten, a commit is not, no matter how much of it had been
  * merged into pages. */

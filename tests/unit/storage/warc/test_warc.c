@@ -117,8 +117,8 @@ TEST(no_value_of_a_stranger_ends_a_line)
     buf_fini(&text);
 }
 
-/* Promise (Archives): each MUST of the standard, over redirects, errors,
- * codings, chunks, cut bodies, robots.txt and HTTP/2. See also
+/* Promise (Archives): each MUST of the WARC standard holds, through redirects,
+ * errors, codings, chunks, cut bodies, robots.txt and HTTP/2. See also
  * `tests/cli/warc-records.sh`, `tests/support/strict_warc.py`. */
 /* Text, which compresses, and noise, which does not, around the sizes at which
  * a compressor starts something new. */
@@ -347,9 +347,9 @@ static void syncs(struct warc *w, unsigned files, unsigned dirs)
     ck_assert_uint_eq(scratch_dir_syncs - d, dirs);
 }
 
-/* Promise (Archives): WARC 1.1 records with digests, revisits and an index;
+/* Promise (Archives): WARC 1.1 records have digests, revisits and an index;
  * every row points at a whole record, also after a kill; verify finds damage
- * anywhere, and it costs the record it is in. See also `warc`,
+ * anywhere, and damage costs only the record it is in. See also `warc`,
  * `warc_packer`, `warc_walk`, `cdxj`, `warc_head`, `warc_capture`,
  * `tests/cli/warc.sh`, `make sim`. */
 /* Without a sync of the directory, a power cut may take the name of a file and
