@@ -68,7 +68,8 @@ size_t bytes_utf8_length(struct bytes a);
  * `places` of them unless that is 0. One of more than 64 bits counts as
  * UINT64_MAX. False: they are not there. */
 bool bytes_take_number(struct bytes *s, size_t places, uint64_t *n);
-/* Is it a decimal number, digits and nothing else, of at most `most`? */
+/* Is it a decimal number of at most `most`: digits and nothing else, no more of
+ * them than `most` has? */
 bool bytes_number(struct bytes s, uint64_t most, uint64_t *n);
 /* Writes the `n` octets that are written in hexadecimal digits. False: the text
  * is anything but twice as many of these; `out` is then undefined. */
