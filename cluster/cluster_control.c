@@ -14,7 +14,6 @@
 #include "cluster/cluster_topics.h"
 #include "config/config.h"
 #include "frontier/url/host.h"
-#include "frontier/url/queue_key.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "cluster/shard_message.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 #define ANSWER_MS 30000 /* of brokers */
 
@@ -211,8 +211,7 @@ enum status cluster_sender_seed(struct cluster_sender *s, struct url *u,
     st = buf_failed(&s->message);
     return st == STATUS_OK
                ? kafka_producer_send(s->producer, buf_str(&s->urls),
-                                     (int)shard_of_host(queue_key_of(u),
-                                                        shards),
+                                     (int)shard_of_host(url_host(u), shards),
                                      bytes_of("", 0), buf_bytes(&s->message),
                                      why)
                : st;

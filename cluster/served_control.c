@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* served_control.c - what a service on many machines knows of itself. */
+/* served_queue.c - what a service on many machines knows of itself. */
 #include "cluster/served_control.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_topics.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 #define ANSWER_MS 30000 /* of brokers */
 #define LOOK      (100 * NS_PER_MS)

@@ -26,7 +26,7 @@
 
 #include "base/kafka/kafka.h"
 #include "cluster/shard_message.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "job/crawl_setup.h"
 
 struct shard;

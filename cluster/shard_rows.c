@@ -23,7 +23,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cluster/cluster_topics.h"
-#include "frontier/seen/reindex.h"
 #include "frontier/seen/seen_store.h"
 #include "storage/db/changelog.h"
 #include "storage/db/manifest.h"

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 #include "base/kafka/kafka.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "storage/db/db.h"
 
 struct shard_rows;

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "crawler/html/links.h"
 #include "crawler/sitemap_stream.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
 #define STARVED_WAIT (1 * NS_PER_S)
@@ -326,7 +326,7 @@ static struct report *release_for(const struct fetch_task *task,
                                   const struct robots_hop *hop)
 {
     struct report *r = report_release(lease_of(task), 0);
-    struct bytes key = queue_key_of(&hop->url);
+    struct bytes key = url_host(&hop->url);
 
     if (!bytes_equal(key, lease_of(task)->key))
         report_set_robots_host(r, key);
@@ -359,7 +359,7 @@ static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
 
     if (hop == NULL)
         return FETCH_TASK_WAITS;
-    if (!bytes_equal(queue_key_of(&hop->url), host))
+    if (!bytes_equal(url_host(&hop->url), host))
         return finish(t, task, release_for(task, hop));
     task->hop = map_remove(t->hops, task->origin);
     return begin_robots(t, task, now);

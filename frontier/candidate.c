@@ -2,7 +2,7 @@
 /* candidate.c - a URL before it is admitted. */
 #include "frontier/candidate.h"
 
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 void candidate_form(const struct candidate_rules *r, struct url *u)
 {
@@ -23,7 +23,7 @@ enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
 void candidate_identify(const struct candidate_rules *r, const struct url *u,
                         struct url_item *item)
 {
-    item->key = queue_key_of(u);
+    item->key = url_host(u);
     item->url = url_text(u);
     item->digest = digest_url(r->digest_key, r->crawl, item->key, item->url);
 }

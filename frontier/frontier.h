@@ -27,7 +27,7 @@
 #include "frontier/budget.h"
 #include "frontier/frontier_calls.h"
 #include "frontier/outcome.h"
-#include "frontier/seen/seen_memory.h"
+#include "frontier/seen/seen.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/page_store.h"

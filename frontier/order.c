@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/url/url_pattern.h"
+#include "frontier/url/url_form.h"
 #include "storage/rows/hint_store.h"
 
 #define SHORT_PATH 16

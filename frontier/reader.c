@@ -15,7 +15,7 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/seen/row_digest.h"
+#include "frontier/seen/seen_store.h"
 
 #define MIB           ((uint64_t)1 << 20)
 #define READER_MEMORY (112 * MIB)

@@ -24,7 +24,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "frontier/url/host.h"
-#include "frontier/url/url_pattern.h"
+#include "frontier/url/url_form.h"
 
 struct rule {
     struct url_pattern *pattern;

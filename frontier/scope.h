@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "frontier/outcome.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "frontier/url/url.h"
 
 enum scope_mode {

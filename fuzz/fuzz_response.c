@@ -27,7 +27,7 @@
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetcher.h"
 #include "crawler/html/link_values.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 #define WAIT (60 * NS_PER_S)
 
@@ -109,7 +109,7 @@ static void give(bool sitemap)
     reason = url_canonical(&u, bytes_of_str(url_text_of_page), NULL, NULL);
     assert(reason == URL_OK);
     l.url = url_text(&u);
-    l.key = queue_key_of(&u);
+    l.key = url_host(&u);
     l.queue = 1;
     fetcher_give(fetcher, assignment_new(&l));
     url_fini(&u);

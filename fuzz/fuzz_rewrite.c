@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "frontier/url/url_form.h"
-#include "frontier/url/url_pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -29,7 +29,7 @@
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch_task.h"
 #include "crawler/html/link_values.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 #define SEPARATOR   0x1e
 #define LEASES_MOST 24
@@ -403,7 +403,7 @@ static struct assignment *assignment_for(const char *url, struct bytes visit)
     reason = url_parse(&u, bytes_of_str(url), NULL, NULL);
     assert(reason == URL_OK);
     l.url = url_text(&u);
-    l.key = queue_key_of(&u);
+    l.key = url_host(&u);
     l.robots_host = visit;
     a = assignment_new(&l);
     url_fini(&u);

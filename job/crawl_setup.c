@@ -23,7 +23,7 @@
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/url/surt.h"
-#include "frontier/url/url_pattern.h"
+#include "frontier/url/url_form.h"
 #include "job/crawl_credentials.h"
 #include "job/exit_code.h"
 #include "job/settings/settings.h"

@@ -32,7 +32,7 @@
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
 #include "frontier/traps/trap_table.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "frontier/url/url.h"
 #include "frontier/url/url_form.h"
 #include "job/crawl_setup.h"
@@ -448,7 +448,7 @@ static bool explain_trap(struct reader *r, const struct crawl_settings *s,
         o.threshold[i] = traps.threshold[i];
     if (trap_store_open(&store, r->db) == STATUS_OK &&
         trap_table_open(&t, store, &o) == STATUS_OK)
-        is = trap_table_explain(t, queue_key_of(u), url_text(u), &trap) ||
+        is = trap_table_explain(t, url_host(u), url_text(u), &trap) ||
              asks_body(r, t, via, dropped, &trap);
     if (is) {
         json_set_str(out, "trap_rule", trap_rule_name(trap.rule));

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/kafka/kafka_address.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "job/settings/options.h"
 
 /* Reads those of the worker in `dir` into `s`, which settings_init has filled,

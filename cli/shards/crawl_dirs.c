@@ -17,7 +17,7 @@
 #include "cluster/cluster_control.h"
 #include "cluster/shard.h"
 #include "cluster/shard_rows.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "frontier/url/url.h"
 #include "job/settings/settings.h"
 
@@ -230,7 +230,7 @@ static uint32_t shard_of_url(const struct crawl_dirs *c, struct bytes url)
 
     url_init(&u);
     if (url_canonical(&u, url, NULL, NULL) == URL_OK)
-        shard = shard_of_host(queue_key_of(&u), cluster_control_shards(c->all));
+        shard = shard_of_host(url_host(&u), cluster_control_shards(c->all));
     url_fini(&u);
     return shard;
 }

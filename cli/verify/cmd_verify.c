@@ -34,7 +34,7 @@
 #include "filter/checkpoint.h"
 #include "frontier/audit/audit.h"
 #include "frontier/reader.h"
-#include "frontier/seen/reindex.h"
+#include "frontier/seen/seen_store.h"
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
 #include "job/exit_code.h"

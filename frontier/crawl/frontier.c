@@ -19,7 +19,7 @@
 #include "frontier/crawl/frontier_impl.h"
 #include "frontier/crawl/frontier_open.h"
 #include "frontier/crawl/past_crawl.h"
-#include "frontier/seen/row_digest.h"
+#include "frontier/seen/seen_store.h"
 
 /*
  * A new crawl, or one found on disk.

@@ -6,7 +6,7 @@
  * be equal too. If it is not, two URLs share all 128 bits; the later one is
  * looked up with its digest of salt 1, then 2 and so on, until it finds itself
  * or a free digest, with which it is admitted. Its row has the salt
- * (row_digest.h), and since rows are never deleted, a look-up goes the same
+ * (seen_store.h), and since rows are never deleted, a look-up goes the same
  * way.
  */
 #include <stdio.h>

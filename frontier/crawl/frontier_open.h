@@ -18,7 +18,6 @@
 #include "frontier/seen/seen_store.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/host.h"
-#include "frontier/url/queue_key.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/page_change.h"
 

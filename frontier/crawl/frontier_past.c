@@ -16,9 +16,56 @@
 #include "frontier/crawl/frontier_impl.h"
 #include "frontier/crawl/past_crawl.h"
 #include "frontier/reader.h"
-#include "frontier/recorded.h"
-#include "frontier/seen/row_digest.h"
+#include "frontier/seen/seen_store.h"
 #include "storage/index/near_index.h"
+
+struct recorded {
+    struct frontier_store *store;
+    struct page_store *pages;
+    struct revisit_store *revisits;
+};
+
+/* ---- the WARC record that holds the body of a fetch ---- */
+
+/* The fetch `seq` of URL `url` has a record: what that refers to, or itself. */
+static enum status name_record(const struct recorded *r, uint64_t seq,
+                               uint64_t url, int64_t at_ms,
+                               struct record_name *out, struct buf *text)
+{
+    struct url_row row;
+    enum status st = revisit_store_get(r->revisits, seq, out, text);
+
+    if (st != STATUS_NOT_FOUND)
+        return st;
+    st = frontier_store_get(r->store, url, &row, text);
+    if (st == STATUS_OK)
+        *out = (struct record_name){row.url, at_ms};
+    return st;
+}
+
+/* The record for `row`; out->url is empty if there is none, and points into
+ * `text`.
+ *
+ * As archive.c does: a row refers to the first one with its body if that is
+ * recorded and was not requested later. */
+static enum status recorded_find(const struct recorded *r,
+                                 const struct fetch_row *row,
+                                 struct record_name *out, struct buf *text)
+{
+    struct first_body first = {.seq = 0};
+    enum status st = STATUS_OK;
+
+    *out = (struct record_name){{"", 0}, 0};
+    if (row->warc_file.len == 0)
+        return STATUS_OK;
+    if (row->same_as != 0)
+        st = page_store_brief(r->pages, row->same_as, &first);
+    if (st != STATUS_OK)
+        return st;
+    if (first.recorded && first.at_ms <= row->at_ms)
+        return name_record(r, first.seq, first.url, first.at_ms, out, text);
+    return name_record(r, row->seq, row->url, row->at_ms, out, text);
+}
 
 /*
  * An earlier crawl, which a new one knows, is read where it is rather than imported: an import would copy rows of

@@ -28,8 +28,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/crawl/frontier_impl.h"
-#include "frontier/seen/row_digest.h"
-#include "frontier/url_life.h"
+#include "frontier/seen/seen_store.h"
+#include "frontier/url_view.h"
 
 #define AWAKE_MOST  65536
 #define WAKE_STEP   4096                   /* hosts woken at a time */

@@ -17,7 +17,7 @@
 #include "frontier/budget.h"
 #include "frontier/frontier.h"
 #include "frontier/outcome.h"
-#include "frontier/url_life.h"
+#include "frontier/url_view.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/refresh_store.h"
 

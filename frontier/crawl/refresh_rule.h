@@ -1,7 +1,7 @@
 /*
  * refresh_rule.h - when a URL is fetched again.
  *
- *   the outcome of a lease                      ends it by (url_life.h)
+ *   the outcome of a lease                      ends it by (url_view.h)
  *   final, and refresh is off                   LIFE_END
  *   final, and may have another one later       LIFE_DATE, an interval later
  *   404 or 410, the first and the second time   LIFE_DATE, later each time
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "frontier/outcome.h"
-#include "frontier/url_life.h"
+#include "frontier/url_view.h"
 
 /*
  * Rates of change: how often a page changes, and when it is worth a request.

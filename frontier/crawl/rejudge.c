@@ -27,7 +27,7 @@
 #include "base/mem.h"
 #include "frontier/candidate.h"
 #include "frontier/crawl/frontier_impl.h"
-#include "frontier/seen/row_digest.h"
+#include "frontier/seen/seen_store.h"
 
 /*
  * How far URLs are from a seed, by the shortest path known.

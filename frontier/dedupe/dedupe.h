@@ -30,8 +30,11 @@
 
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "base/file/file.h"
 #include "base/status.h"
+#include "frontier/seen/seen.h"
 #include "frontier/url/url.h"
+#include "storage/db/manifest.h"
 
 struct dedupe;
 

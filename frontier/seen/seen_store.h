@@ -24,9 +24,9 @@
 #include "base/status.h"
 #include "filter/filter.h"
 #include "frontier/seen/seen.h"
-#include "frontier/seen/seen_memory.h"
 #include "storage/db/db.h"
 #include "storage/db/manifest.h"
+#include "storage/db/url_kind.h"
 #include "storage/frontier_store.h"
 #include "storage/index/exact_set.h"
 #include "storage/rows/page_store.h"
@@ -180,5 +180,79 @@ uint64_t seen_store_filter_memory(struct seen_store *s);
 /* Lacks what the frontier itself holds. SQLite goes through all its statements
  * and pages for it, some 50 us: not for every turn. */
 struct frontier_memory seen_store_memory(struct seen_store *s);
+
+/*
+ * The digest under which a crawl knows the URL of a row.
+ *
+ * It is the digest of the URL, unless another URL had it first
+ * (--compare-text); then it is the first free salted one, and the row's flags
+ * hold the salt.
+ */
+/* Of the store in `dir`. STATUS_DAMAGED with a log line: it has none. */
+MUST_CHECK enum status row_digest_read_key(struct digest_key *out,
+                                           struct frontier_store *store,
+                                           const char *dir);
+
+static inline struct digest row_digest(const struct digest_key *k,
+                                       struct frontier_store *store,
+                                       const struct url_row *row)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(store, row->queue, &crawl, &key);
+    return digest_url_salted(k, crawl, key, row->url,
+                             row->flags >> URL_ROW_SALT_SHIFT &
+                                 URL_ROW_SALT_MOST);
+}
+
+/* Whether its digest may be that of an older row, which it replaces in the
+ * exact set. */
+static inline bool row_replaces(const struct url_row *row)
+{
+    return (row->kind == URL_KIND_SERVED && row->via != 0) ||
+           (row->flags & URL_ROW_AGAIN) != 0;
+}
+
+/* Replays row `id`, whose digest may have been in memory only; `replaces`: see
+ * row_replaces. */
+static inline void row_to_exact_set(struct exact_set *set, struct digest d,
+                                    uint64_t id, bool replaces)
+{
+    if (replaces)
+        exact_set_replace(set, d, id);
+    else
+        exact_set_add(set, d, id);
+}
+
+/*
+ * What the two files of a seen store call of each other:
+ *
+ *   seen_store.c         a new store, or one found on disk; changes, their
+ *                        commit, filter file, manifest, stats
+ *   seen_store_filter.c  its filter: made, loaded, brought up to date, and the
+ *                        exact set made anew
+ */
+char *seen_store_path(const struct seen_store *s, const char *name);
+/* Once the store is open: makes the exact set whole, and if there is to be a
+ * filter, sets s->filter to one that knows every admitted URL, from its file,
+ * from Redis, or made anew. */
+MUST_CHECK enum status seen_store_bring_up(struct seen_store *s);
+/* Before the commit of a checkpoint: writes the filter's state for readers of
+ * the store, and the mark by which a filter in Redis is recognised. */
+MUST_CHECK enum status seen_store_mark_filter(struct seen_store *s);
+
+/*
+ * Makes the exact set of a crawl anew from its rows.
+ *
+ * The exact set follows from the rows of URLs, so a crawl whose exact set is
+ * damaged has lost nothing.
+ */
+/* Nobody else may write to `dir`. Empties the exact set, and fills it with the
+ * digests of all URLs; *urls: how many rows there are. The indexes of
+ * bodies and texts are filled again when the crawl goes on. Within some
+ * `memory` octets, but for what a crawl needs for its hosts and two bits for
+ * each URL. Killed at any moment, it leaves a store that a crawl opens. */
+MUST_CHECK enum status reindex(const char *dir, uint64_t memory,
+                               uint64_t *urls);
 
 #endif

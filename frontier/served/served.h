@@ -21,7 +21,7 @@
  * The caller makes sure that URLs and metadata have at most SERVED_BYTES_MOST
  * octets each.
  *
- * Names: `crawl` is never blank here (served_name.h), and `key` fits.
+ * Names: `crawl` is never blank here (served.h), and `key` fits.
  */
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_H
 #define URLWEIR_FRONTIER_SERVED_SERVED_H
@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "frontier/stats.h"
@@ -176,5 +177,29 @@ void served_get_stats(struct served *t, struct frontier_stats *out);
 /* Do counters, heaps and round robins agree with the URLs? For tests and
  * verify: reads all of memory. */
 bool served_consistent(struct served *t);
+
+/*
+ * Names in the URLFrontier API: crawl IDs and queue keys.
+ *
+ * Names that clients give are bytes: they are not normalised, and only the
+ * blank crawl ID has a special meaning. Any thread.
+ */
+#define SERVED_KEY_MOST   255   /* UTF-16 code units, like the reference */
+#define SERVED_CRAWL_MOST 32768 /* octets */
+
+/* `crawl`, or DEFAULT if it is empty or has only blanks and control
+ * characters. */
+struct bytes served_crawl_name(struct bytes crawl);
+
+/* The key of a URL put without one: its host, without userinfo and port, an
+ * IPv6 address in its brackets. Empty: there is none. It is where the reference
+ * service finds it (the text after ://, or all of it without ://, up to the
+ * first : / ? &), except for the two cases in which that gives no host. Of an
+ * http(s) URL it is the canonical form of that host, so that UP.example and
+ * up.example. are one queue. In `url`, or in `room` until its next change. */
+struct bytes served_key_of_url(struct bytes url, struct buf *room);
+
+/* Is it at most SERVED_KEY_MOST long? */
+bool served_key_fits(struct bytes key);
 
 #endif

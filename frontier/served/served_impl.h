@@ -1,15 +1,12 @@
 /*
  * served_impl.h - the inside of struct served, shared by its files.
  *
- *   served_put.c      new URLs, and new dates of known ones
- *   served_get.c      chooses queue and URL, and leases it
- *   served_lease.c    leased URLs, until settled or expired
- *   served_queue.c    one queue: counters, next URL, next moment
- *   served_control.c  removal, delays, blocks, limits
- *   served_read.c     status, lists, counts
- *   served_dates.c    how many URLs are overdue
- *   served_open.c     reads the store, at the start
- *   served_save.c     commit and upkeep
+ *   served.c        reads the store at the start; commit, upkeep, checks, dates
+ *   served_put.c    new URLs, and new dates of known ones; status, lists, counts
+ *   served_lease.c  chooses queue and URL, and leases it, until it is settled or
+ *                   its lease has expired
+ *   served_queue.c  one queue: counters, next URL, next moment; removal, delays,
+ *                   blocks, limits
  *
  * A URL is in one of these places:
  *
@@ -23,16 +20,127 @@
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
 #define URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/heap.h"
 #include "base/map.h"
 #include "frontier/seen/seen_store.h"
-#include "frontier/served/due_heap.h"
-#include "frontier/served/round_robin.h"
 #include "frontier/served/served.h"
-#include "frontier/served/served_leases.h"
-#include "frontier/url_life.h"
+#include "frontier/url_view.h"
 #include "storage/rows/served_log.h"
+
+/*
+ * Queues that may be served now, in turn.
+ *
+ * The queue whose turn has the least number goes first, and then gets a number
+ * after all others. A caller may refuse queues with `cap` or more leased URLs;
+ * so queues are kept by that count, and the cost of a pick does not depend on
+ * how many it must skip. Threads: one.
+ */
+struct turn {
+    struct heap_item item; /* first */
+    uint32_t leased;
+};
+
+/* All zero: empty. */
+struct round_robin {
+    struct heap *by_leased; /* the last heap: that many or more */
+    uint32_t count;
+    uint64_t entries;
+};
+
+void round_robin_fini(struct round_robin *t);
+/* Puts it in its place by number and leased count, wherever it was before. */
+void round_robin_set(struct round_robin *t, struct turn *turn, int64_t number,
+                     uint32_t leased);
+void round_robin_remove(struct round_robin *t,
+                        struct turn *turn); /* if it is there */
+/* The turn with the least number below `before`, of queues with fewer than
+ * `cap` leases (0: any); NULL: there is none. It is not removed. */
+struct turn *round_robin_first(const struct round_robin *t, uint32_t cap,
+                               int64_t before);
+
+/*
+ * The waiting URLs of one queue, by due time.
+ *
+ * It has only URLs that need it: those put again, or whose lease has ended.
+ * Entries are never taken out of the middle: the owner knows which are valid,
+ * skips the others, and has them swept when they are too many. Equal times come
+ * out by URL id. 16 octets an entry. One thread.
+ */
+struct due_entry {
+    int64_t due_ms;
+    uint32_t id;
+};
+
+/* All zero: empty. */
+struct due_heap {
+    struct due_entry *entries;
+    uint32_t count, cap;
+};
+
+void due_heap_fini(struct due_heap *h); /* empties it and frees its memory */
+void due_heap_push(struct due_heap *h, struct due_entry e);
+/* NULL: it is empty. */
+const struct due_entry *due_heap_top(const struct due_heap *h);
+void due_heap_pop(struct due_heap *h);
+/* Keeps the entries for which `counts` returns true. */
+void due_heap_sweep(struct due_heap *h,
+                    bool (*counts)(void *ctx, struct due_entry e), void *ctx);
+
+static inline bool due_before(struct due_entry a, struct due_entry b)
+{
+    return a.due_ms != b.due_ms ? a.due_ms < b.due_ms : a.id < b.id;
+}
+
+/*
+ * The URLs that are leased, found by id and by digest.
+ *
+ * A program that leased a URL puts it again soon, and then it is found here:
+ * the cost depends on the number of leases, not of URLs (the exact set would
+ * also find it, but in a page that is rarely cached).
+ *
+ * A lease does not move until it is removed. When none is left, memory of many
+ * leases is freed. Threads: the frontier thread only.
+ */
+struct served_lease {
+    struct heap_item until;   /* key: ms; the owner's heap */
+    int64_t at_ms, length_ms; /* the second as it was given, whatever the clock
+                                 says since */
+    uint64_t seq;             /* of its item_lease row */
+    uint32_t id;              /* never 0 */
+    /* of the table */
+    struct digest digest; /* all zero: not known */
+    struct served_lease *next_by_id, *next_by_digest;
+};
+
+struct served_leases;
+
+struct served_leases *served_leases_new(void);
+void served_leases_free(struct served_leases *t); /* NULL is fine */
+
+/* Adds a lease, zeroed except for its id, which no other lease has. */
+struct served_lease *served_leases_add(struct served_leases *t, uint32_t id);
+/* Sets the digest by which it is found, once at most. */
+void served_leases_set_digest(struct served_leases *t, struct served_lease *h,
+                              struct digest digest);
+void served_leases_remove(struct served_leases *t, struct served_lease *h);
+
+struct served_lease *served_leases_find(const struct served_leases *t,
+                                        uint32_t id); /* NULL: none */
+/* Finds the lease with this digest; of several (a URL that was removed while
+ * leased, and put again), the one with the greatest id. Never finds the digest
+ * zero.
+ */
+struct served_lease *served_leases_find_digest(const struct served_leases *t,
+                                               struct digest digest);
+
+size_t served_leases_count(const struct served_leases *t);
+size_t served_leases_memory(const struct served_leases *t);
 
 #define SERVED_LANE      1
 #define SERVED_LEASED    2 /* in t->leases */
@@ -171,7 +279,6 @@ struct served_crawl *served_crawl_of(const struct served *t,
                                      const struct served_queue *q);
 /* Makes the queue exist, in its crawl, after all others in turn. */
 void served_queue_appear(struct served *t, struct served_queue *q);
-void served_queue_vanish(struct served *t, struct served_queue *q);
 void served_queue_dirty(struct served *t, struct served_queue *q);
 /* Changes the counters of queue, crawl and total together. */
 void served_count(struct served *t, struct served_queue *q, int32_t active,
@@ -225,9 +332,5 @@ MUST_CHECK enum status served_update(struct served *t, uint32_t id,
 MUST_CHECK enum status served_show(struct served *t, uint32_t id,
                                    uint64_t lease, url_visit visit, void *ctx,
                                    bool *go_on);
-/* The id of an existing URL; 0: there is none. */
-MUST_CHECK enum status served_id_of(struct served *t, struct bytes crawl,
-                                    struct bytes key, struct bytes url,
-                                    uint32_t *id);
 
 #endif

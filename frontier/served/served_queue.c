@@ -10,11 +10,298 @@
  * whatever the clock says; only the due heap goes by it.
  */
 #include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "frontier/served/served.h"
 #include "frontier/served/served_impl.h"
+#include "frontier/url/url.h"
+
+/*
+ * Queues that may be served now, in turn.
+ *
+ * There is a heap for each number of leased URLs, up to a few hundred. Queues
+ * with more, which takes a client that leases hundreds of URLs of one host, are
+ * in the last heap, which is searched linearly.
+ */
+#define MOST_HEAPS 512
+
+static uint32_t heap_of(uint32_t leased)
+{
+    return leased < MOST_HEAPS ? leased : MOST_HEAPS - 1;
+}
+
+void round_robin_fini(struct round_robin *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        heap_fini(&t->by_leased[i]);
+    free(t->by_leased);
+    *t = (struct round_robin){0};
+}
+
+static void make_room(struct round_robin *t, uint32_t heap)
+{
+    if (heap < t->count)
+        return;
+    t->by_leased = xrealloc(t->by_leased, (heap + 1) * sizeof *t->by_leased);
+    while (t->count <= heap)
+        heap_init(&t->by_leased[t->count++]);
+}
+
+void round_robin_remove(struct round_robin *t, struct turn *turn)
+{
+    if (turn->item.place == 0)
+        return;
+    heap_remove(&t->by_leased[heap_of(turn->leased)], &turn->item);
+    t->entries--;
+}
+
+void round_robin_set(struct round_robin *t, struct turn *turn, int64_t number,
+                     uint32_t leased)
+{
+    if (turn->item.place != 0 && turn->item.key == number &&
+        turn->leased == leased)
+        return;
+    round_robin_remove(t, turn);
+    turn->leased = leased;
+    make_room(t, heap_of(leased));
+    heap_push(&t->by_leased[heap_of(leased)], &turn->item, number);
+    t->entries++;
+}
+
+static bool is_better(const struct turn *a, const struct turn *best,
+                      uint32_t cap, int64_t before)
+{
+    return (cap == 0 || a->leased < cap) && a->item.key < before &&
+           (best == NULL || a->item.key < best->item.key);
+}
+
+static struct turn *turn_of(struct heap_item *item)
+{
+    return (struct turn *)(void *)item;
+}
+
+struct turn *round_robin_first(const struct round_robin *t, uint32_t cap,
+                               int64_t before)
+{
+    struct turn *best = NULL;
+
+    for (uint32_t i = 0; i < t->count && (cap == 0 || i < cap); i++) {
+        const struct heap *h = &t->by_leased[i];
+        /* In the last heap the top may have too many leases, and others not. */
+        size_t look = h->count > 1 && i == MOST_HEAPS - 1 ? h->count : 1;
+
+        for (size_t k = 0; k < look && k < h->count; k++) {
+            if (is_better(turn_of(h->items[k]), best, cap, before))
+                best = turn_of(h->items[k]);
+        }
+    }
+    return best;
+}
+
+/*
+ * The waiting URLs of one queue, by due time.
+ *
+ * base/heap.h stores its items' places, which costs 40 octets a URL; here an
+ * entry that is no longer valid is simply skipped.
+ */
+void due_heap_fini(struct due_heap *h)
+{
+    free(h->entries);
+    *h = (struct due_heap){0};
+}
+
+static void sift_up(struct due_heap *h, uint32_t i)
+{
+    struct due_entry e = h->entries[i];
+
+    for (; i > 0 && due_before(e, h->entries[(i - 1) / 2]); i = (i - 1) / 2)
+        h->entries[i] = h->entries[(i - 1) / 2];
+    h->entries[i] = e;
+}
+
+static void sift_down(struct due_heap *h, uint32_t i)
+{
+    struct due_entry e = h->entries[i];
+
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+
+        if (child >= h->count)
+            break;
+        if (child + 1 < h->count &&
+            due_before(h->entries[child + 1], h->entries[child]))
+            child++;
+        if (!due_before(h->entries[child], e))
+            break;
+        h->entries[i] = h->entries[child];
+        i = child;
+    }
+    h->entries[i] = e;
+}
+
+void due_heap_push(struct due_heap *h, struct due_entry e)
+{
+    if (h->count == h->cap) {
+        h->cap = h->cap > 0 ? h->cap + h->cap / 2 + 1 : 4;
+        h->entries = xrealloc(h->entries, h->cap * sizeof *h->entries);
+    }
+    h->entries[h->count++] = e;
+    sift_up(h, h->count - 1);
+}
+
+const struct due_entry *due_heap_top(const struct due_heap *h)
+{
+    return h->count > 0 ? h->entries : NULL;
+}
+
+void due_heap_pop(struct due_heap *h)
+{
+    h->entries[0] = h->entries[--h->count];
+    if (h->count > 0)
+        sift_down(h, 0);
+    else
+        due_heap_fini(h);
+}
+
+void due_heap_sweep(struct due_heap *h,
+                    bool (*counts)(void *ctx, struct due_entry e), void *ctx)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (counts(ctx, h->entries[i]))
+            h->entries[kept++] = h->entries[i];
+    }
+    h->count = kept;
+    for (uint32_t i = kept / 2; i-- > 0;)
+        sift_down(h, i);
+    if (kept == 0)
+        due_heap_fini(h);
+}
+
+/*
+ * Names in the URLFrontier API: crawl IDs and queue keys.
+ *
+ * Where a key is in a URL is found without frontier/url/url.h's parser: it must
+ * be where clients of the reference service expect it, even in text that is not
+ * a URL. That parser only says how a host is spelt.
+ */
+struct bytes served_crawl_name(struct bytes crawl)
+{
+    for (size_t i = 0; i < crawl.len; i++) {
+        if ((unsigned char)crawl.at[i] > ' ')
+            return crawl;
+    }
+    return bytes_of_str("DEFAULT");
+}
+
+static size_t length_until(struct bytes s, const char *stops)
+{
+    size_t n = 0;
+
+    while (n < s.len && (s.at[n] == '\0' || strchr(stops, s.at[n]) == NULL))
+        n++;
+    return n;
+}
+
+static struct bytes without_userinfo(struct bytes authority)
+{
+    const char *at =
+        authority.len > 0 ? memrchr(authority.at, '@', authority.len) : NULL;
+
+    return at == NULL ? authority
+                      : bytes_of(at + 1, authority.len -
+                                             (size_t)(at + 1 - authority.at));
+}
+
+/* The key as it is spelt. */
+static struct bytes spelt_key(struct bytes url)
+{
+    const char *at = url.len > 0 ? memmem(url.at, url.len, "://", 3) : NULL;
+    struct bytes rest = url;
+    const char *end;
+
+    if (at == NULL) { /* no authority: no userinfo, no brackets */
+        rest.len = length_until(rest, ":/?&");
+        return rest;
+    }
+    rest = bytes_of(at + 3, url.len - (size_t)(at + 3 - url.at));
+    rest.len = length_until(rest, "/?&");
+    rest = without_userinfo(rest);
+    end = rest.len > 0 && rest.at[0] == '[' ? memchr(rest.at, ']', rest.len)
+                                            : NULL;
+    rest.len =
+        end != NULL ? (size_t)(end + 1 - rest.at) : length_until(rest, ":");
+    return rest;
+}
+
+static bool begins_with(struct bytes s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return s.len >= n &&
+           bytes_equal_nocase(bytes_of(s.at, n), bytes_of(prefix, n));
+}
+
+/* Most keys: a name of lower-case letters, digits, hyphens and dots whose last
+ * label is no number, and no dot at its end. */
+static bool is_canonical_name(struct bytes key)
+{
+    bool label_begins = true, number = true;
+
+    for (size_t i = 0; i < key.len; i++) {
+        char c = key.at[i];
+
+        if (c != '.' && c != '-' && !ascii_is_digit(c) && (c < 'a' || c > 'z'))
+            return false;
+        if (label_begins)
+            number = ascii_is_digit(c);
+        label_begins = c == '.';
+    }
+    return key.len > 0 && !label_begins && !number;
+}
+
+struct bytes served_key_of_url(struct bytes url, struct buf *room)
+{
+    struct bytes key = spelt_key(url), host;
+    struct url u;
+
+    if ((!begins_with(url, "http://") && !begins_with(url, "https://")) ||
+        is_canonical_name(key))
+        return key;
+    buf_clear(room);
+    buf_add_str(room, "http://");
+    buf_add_bytes(room, key);
+    url_init(&u);
+    if (url_canonical(&u, buf_bytes(room), NULL, NULL) == URL_OK) {
+        host = url_host(&u);
+        buf_clear(room);
+        buf_add_bytes(room, host);
+        if (!bytes_equal(host, key))
+            key = buf_bytes(room);
+    }
+    url_fini(&u);
+    return key;
+}
+
+bool served_key_fits(struct bytes key)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; i < key.len && units <= SERVED_KEY_MOST; i++) {
+        unsigned char c = (unsigned char)key.at[i];
+
+        if (c < 0x80 || c >= 0xc0) /* not a continuation */
+            units += c >= 0xf0 ? 2 : 1;
+    }
+    return units <= SERVED_KEY_MOST && key.len <= 4 * SERVED_KEY_MOST;
+}
 
 struct served_url *served_make_room(struct served *t, uint32_t id)
 {
@@ -130,7 +417,7 @@ void served_queue_appear(struct served *t, struct served_queue *q)
     q->there = true;
 }
 
-void served_queue_vanish(struct served *t, struct served_queue *q)
+static void served_queue_vanish(struct served *t, struct served_queue *q)
 {
     struct served_crawl *c = served_crawl_of(t, q);
     uint32_t at = place_in(c, q->number);
@@ -363,4 +650,229 @@ void served_queue_to_back(struct served *t, struct served_queue *q)
 
     t->turn = number > t->turn ? number : t->turn + 1;
     q->turn = t->turn;
+}
+
+/*
+ * What a caller changes: removal, delays, blocks, limits.
+ *
+ * Ids are given in order of arrival, so the removed URLs of a queue, all of
+ * them or the older ones, are always those up to some id, which is one number
+ * for each queue. Their rows, leases and heap entries stay and are skipped;
+ * only the queue's row is written, and removing a queue takes as long with a
+ * million URLs as with one.
+ */
+/* Subtracts what the queue has lost from the counts of crawl and total. */
+static void uncount(struct served *t, struct served_queue *q, uint32_t active,
+                    uint32_t completed, uint32_t leased, uint32_t logged)
+{
+    served_count(t, q, -(int32_t)active, -(int32_t)completed, -(int32_t)leased);
+    q->logged -= logged;
+    t->removed = true;
+    t->logged -= logged;
+}
+
+static uint64_t remove_queue(struct served *t, struct served_queue *q)
+{
+    uint64_t gone = (uint64_t)q->active + q->completed;
+
+    uncount(t, q, q->active, q->completed, q->leased, q->logged);
+    if (q->tail != 0)
+        q->removed_upto = q->tail;
+    q->head = q->tail = q->lane = 0;
+    due_heap_fini(&q->back);
+    due_heap_fini(&q->due);
+    q->gone = true;
+    q->delay_ms = -1;
+    q->blocked_until_ms = q->served_ms = 0;
+    q->limit = 0;
+    served_queue_vanish(t, q);
+    served_queue_dirty(t, q);
+    served_place(t, q);
+    return gone;
+}
+
+enum status served_remove_queue(struct served *t, struct bytes crawl,
+                                struct bytes key, int64_t now, uint64_t *gone)
+{
+    struct served_queue *q = served_find_queue(t, crawl, key);
+    enum status st;
+
+    *gone = 0;
+    served_tick(t, now);
+    if (q == NULL)
+        return STATUS_OK;
+    st = served_touch(t);
+    if (st == STATUS_OK)
+        *gone = remove_queue(t, q);
+    return st;
+}
+
+enum status served_remove_crawl(struct served *t, struct bytes crawl,
+                                int64_t now, uint64_t *gone)
+{
+    struct served_crawl *c = served_find_crawl(t, crawl);
+    enum status st;
+
+    *gone = 0;
+    served_tick(t, now);
+    if (c == NULL || c->count == 0)
+        return STATUS_OK;
+    st = served_touch(t);
+    while (st == STATUS_OK && c->count > 0) /* backwards: nothing moves */
+        *gone += remove_queue(t, t->queues[c->queues[c->count - 1]]);
+    return st;
+}
+
+/* ---- purge ---- */
+
+static uint64_t purge_queue(struct served *t, struct served_queue *q,
+                            uint64_t last)
+{
+    uint32_t active = 0, completed = 0, leased = 0, logged = 0, id = q->head;
+    bool lane_goes = q->lane != 0 && q->lane <= last;
+
+    for (; id != 0 && id <= last; id = served_url_at(t, id)->next) {
+        const struct served_url *i = served_url_at(t, id);
+
+        active += i->life != LIFE_DONE;
+        completed += i->life == LIFE_DONE;
+        leased += (i->flags & SERVED_LEASED) != 0;
+        logged += served_url_seq(i) != 0;
+        q->removed_upto = id;
+    }
+    if (active + completed == 0)
+        return 0;
+    q->head = id;
+    if (id == 0)
+        q->tail = 0;
+    if (lane_goes)
+        q->lane = id;
+    uncount(t, q, active, completed, leased, logged);
+    served_queue_dirty(t, q);
+    served_place(t, q);
+    return (uint64_t)active + completed;
+}
+
+enum status served_purge(struct served *t, struct bytes crawl, struct bytes key,
+                         int64_t before_ms, int64_t now, uint64_t *gone)
+{
+    struct served_crawl *c = served_find_crawl(t, crawl);
+    struct served_queue *q =
+        key.len > 0 ? served_find_queue(t, crawl, key) : NULL;
+    uint64_t last = 0;
+    enum status st;
+
+    *gone = 0;
+    served_tick(t, now);
+    if (c == NULL || (key.len > 0 && q == NULL))
+        return STATUS_OK;
+    st = served_touch(t);
+    if (st == STATUS_OK)
+        st = frontier_store_last_before(t->base->store, before_ms, &last);
+    if (st != STATUS_OK)
+        return seen_store_broke(t->base, st);
+    if (q != NULL)
+        *gone = purge_queue(t, q, last);
+    for (uint32_t i = 0; q == NULL && i < c->count; i++)
+        *gone += purge_queue(t, t->queues[c->queues[i]], last);
+    return STATUS_OK;
+}
+
+/* ---- delays, blocks, limits ---- */
+
+/* Finds the queue and begins a change. STATUS_NOT_FOUND: there is none. */
+static enum status change(struct served *t, struct bytes crawl,
+                          struct bytes key, int64_t now,
+                          struct served_queue **q)
+{
+    enum status st;
+
+    served_tick(t, now);
+    *q = served_find_queue(t, crawl, key);
+    if (*q == NULL)
+        return STATUS_NOT_FOUND;
+    st = served_touch(t);
+    if (st == STATUS_OK)
+        served_queue_dirty(t, *q);
+    return st;
+}
+
+enum status served_block(struct served *t, struct bytes crawl, struct bytes key,
+                         int64_t until_ms, int64_t now)
+{
+    struct served_queue *q;
+    enum status st = change(t, crawl, key, now, &q);
+
+    if (st != STATUS_OK)
+        return st;
+    q->blocked_until_ms = until_ms;
+    served_place(t, q);
+    return STATUS_OK;
+}
+
+enum status served_set_delay(struct served *t, struct bytes crawl,
+                             struct bytes key, int64_t delay_ms, int64_t now)
+{
+    struct served_queue *q;
+    enum status st = change(t, crawl, key, now, &q);
+
+    if (st != STATUS_OK)
+        return st;
+    q->delay_ms = delay_ms;
+    served_place(t, q);
+    return STATUS_OK;
+}
+
+enum status served_set_limit(struct served *t, struct bytes crawl,
+                             struct bytes key, uint32_t most, int64_t now)
+{
+    struct served_queue *q;
+    enum status st = change(t, crawl, key, now, &q);
+
+    if (st != STATUS_OK)
+        return st;
+    q->limit = most;
+    served_place(t, q);
+    return STATUS_OK;
+}
+
+static enum status set_meta_number(struct served *t, const char *name,
+                                   int64_t value)
+{
+    char text[24];
+    enum status st = served_touch(t);
+
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return st == STATUS_OK ? frontier_store_set_meta(t->base->store, name,
+                                                     bytes_of_str(text))
+                           : st;
+}
+
+enum status served_set_default_delay(struct served *t, int64_t delay_ms,
+                                     int64_t now)
+{
+    enum status st;
+
+    served_tick(t, now);
+    st = set_meta_number(t, "item_delay_ms", delay_ms);
+    if (st != STATUS_OK)
+        return seen_store_broke(t->base, st);
+    t->default_delay_ms = delay_ms;
+    served_place_all(t);
+    return STATUS_OK;
+}
+
+enum status served_set_active(struct served *t, bool active)
+{
+    enum status st = set_meta_number(t, "items_active", active);
+
+    if (st != STATUS_OK)
+        return seen_store_broke(t->base, st);
+    t->active = active;
+    return STATUS_OK;
+}
+
+bool served_active(const struct served *t)
+{
+    return t->active;
 }

@@ -3,7 +3,7 @@
  * served_reader.c - reads served URLs from a store.
  *
  * The rows become URLs and queues in memory as they do for the service
- * (served_open.c); here they are counted and shown.
+ * (served.c); here they are counted and shown.
  */
 #include "frontier/served/served_reader.h"
 

@@ -16,7 +16,13 @@
 #ifndef URLWEIR_FRONTIER_TRAPS_TRAP_TABLE_H
 #define URLWEIR_FRONTIER_TRAPS_TRAP_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "base/digest.h"
+#include "base/map.h"
 #include "base/status.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/traps/trap_text.h"

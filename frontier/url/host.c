@@ -5,14 +5,14 @@
  * Nearly every host on the web is ASCII, for which the URL Standard itself
  * says that domain to ASCII is lower-casing; only the rest is IDNA.
  */
-#include "frontier/url/host.h"
-
 #include <libpsl.h>
 #include <pthread.h>
 #include <string.h>
 #include <unicode/uidna.h>
+#include <xxhash.h>
 
 #include "base/ascii.h"
+#include "frontier/url/host.h"
 #include "frontier/url/url_text.h"
 
 /* ---- IP addresses in the spellings the URL Standard knows ---- */
@@ -525,4 +525,14 @@ const char *host_suffixes(void)
     const char *sum = psl_builtin_sha1sum();
 
     return sum != NULL ? sum : "";
+}
+
+/* ---- which shard of a crawl on many machines a URL belongs to ---- */
+
+uint32_t shard_of_host(struct bytes host, uint32_t count)
+{
+    struct bytes domain = host_registrable(host);
+
+    return count < 2 ? 0
+                     : (uint32_t)(XXH3_64bits(domain.at, domain.len) % count);
 }

@@ -74,4 +74,44 @@ bool ip_before(const struct ip *a, const struct ip *b);
 #define IP_TEXT 48
 void ip_add(struct buf *out, const struct ip *ip);
 
+/*
+ * The queue of a URL is named by its host (url_host), and politeness groups
+ * queues.
+ *
+ * Every host has its own queue in every mode of politeness: its robots.txt,
+ * whether it is dead, and the digests of its URLs concern no other host. The
+ * schedule (frontier_impl.h) decides which queues take turns. Scheme and
+ * port are not part of the key: http and https of a host are one machine to be
+ * polite to.
+ */
+/* What politeness treats as one: a host, all hosts of a registrable domain, or
+ * all hosts of a network address. */
+enum queue_key_mode { QUEUE_KEY_HOST, QUEUE_KEY_DOMAIN, QUEUE_KEY_IP };
+
+/* ---- which shard of a crawl on many machines a URL belongs to ---- */
+
+/*
+ * All hosts of a registrable domain are in one shard, so that their budgets,
+ * traps, sitemaps and places of the scope are known there (Mercator's host
+ * splitting, Heydon and Najork 1999, section 4.1). The number is the XXH3 of
+ * the domain modulo the number of shards, which never changes.
+ *
+ * Pure, any thread.
+ */
+
+#define SHARDS_MOST 4096
+
+/* One of `count` shards. count 0: the crawl is not divided. */
+struct shard_number {
+    uint32_t number, count;
+};
+
+/* The shard of a host, 0 to count - 1; `host` is canonical. */
+uint32_t shard_of_host(struct bytes host, uint32_t count);
+
+static inline bool shard_is_other(struct shard_number s, struct bytes host)
+{
+    return s.count > 1 && shard_of_host(host, s.count) != s.number;
+}
+
 #endif

@@ -28,6 +28,56 @@
 #include "frontier/url/url.h"
 
 /*
+ * Regular expressions over URLs (PCRE2).
+ *
+ * An expression is unanchored and sees octets: canonical URLs are ASCII.
+ * Backtracking is bounded, so that no URL can stall the crawl; a match that
+ * hits the bound counts as none. Any number of threads may use one pattern.
+ */
+struct url_pattern;
+
+/* STATUS_FORMAT: `expression` does not compile; `why` gets the reason and where
+ * it is. On failure *out is untouched. */
+MUST_CHECK enum status url_pattern_new(struct url_pattern **out,
+                                       struct bytes expression,
+                                       struct buf *why);
+void url_pattern_free(struct url_pattern *p); /* NULL is fine */
+
+bool url_pattern_matches(const struct url_pattern *p, struct bytes text);
+
+/* ---- a user's rules that rewrite URLs (--rewrite FILE) ---- */
+
+/*
+ * Text of lines, each a rule or, if blank or begun by #, a comment:
+ *
+ *     EXPRESSION [REPLACEMENT]        ^http://www\.(.*)$   http://$1
+ *
+ * A rule replaces every match in the URL (url_form.h); without REPLACEMENT
+ * it removes it. Blanks separate the two, as no canonical URL has any. The
+ * rules are applied in order, each to the result of the one before.
+ *
+ * Any thread may apply them; one makes and frees them.
+ */
+
+#define URL_REWRITE_CEILING ((size_t)64 << 10) /* octets of all rules */
+#define URL_REWRITE_RULES   500
+/* URLs longer than this stay as they are; no rule makes longer ones. */
+#define URL_REWRITE_LENGTH ((size_t)8 << 10)
+
+struct url_rewrite;
+
+/* The text is copied. STATUS_FORMAT, STATUS_LIMIT: `why` gets "3: missing )
+ * at ...", with the line. On failure *out is untouched. */
+MUST_CHECK enum status url_rewrite_new(struct url_rewrite **out,
+                                       struct bytes text, struct buf *why);
+void url_rewrite_free(struct url_rewrite *r); /* NULL is fine */
+
+/* Writes URLs that rule `i` is likely to match, made from its expression, one
+ * after the other into `out`; `n` counts from 0. False: there are no more. */
+bool url_rewrite_sample(const struct url_rewrite *r, size_t i, unsigned n,
+                        struct buf *out);
+
+/*
  * Only names that mean nothing else: `sid`, `ref` or `source` may name what a
  * page shows, and stay. Any thread.
  */
@@ -64,7 +114,7 @@ struct url_params_drop {
 struct url_form_options {
     struct url_params_drop drop;
     bool sort;            /* url_params_sort */
-    struct bytes rewrite; /* rules, see url_pattern.h; empty: none */
+    struct bytes rewrite; /* rules, see url_form.h; empty: none */
 };
 
 struct url_form;

@@ -21,7 +21,7 @@
 #include "config/config.h"
 #include "frontier/frontier.h"
 #include "frontier/outcome.h"
-#include "frontier/url/url_pattern.h"
+#include "frontier/url/url_form.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings/seeds.h"

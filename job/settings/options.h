@@ -28,7 +28,7 @@
 #include "frontier/order.h"
 #include "frontier/scope.h"
 #include "frontier/traps/trap_form.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "storage/rows/page_change.h"
 
 #define CRAWL_OPTIONS 116 /* rows of the table */

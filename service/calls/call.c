@@ -8,7 +8,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/served/served.h"
-#include "frontier/served/served_name.h"
 #include "service/calls/call_ops.h"
 
 void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,

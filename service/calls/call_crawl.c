@@ -25,7 +25,7 @@
 #include "crawler/crawl.h"
 #include "crawler/html/link_values.h"
 #include "frontier/frontier.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "service/calls/call.h"
 #include "service/calls/call_ops.h"
 #include "service/net/proto.h"
@@ -290,8 +290,8 @@ static enum status take_known(struct putting *p, struct frontier_item *item)
     item->ack = FRONTIER_ACK_SKIPPED;
     if (st != STATUS_OK || !to_canonical(p, item->url))
         return st;
-    st = frontier_identify(c->frontier, queue_key_of(&p->url),
-                           url_text(&p->url), &id);
+    st = frontier_identify(c->frontier, url_host(&p->url), url_text(&p->url),
+                           &id);
     if (st == STATUS_OK && id == 0)
         st = admit(p, item, &id);
     if (st != STATUS_OK || id == 0)
@@ -460,8 +460,7 @@ static enum status call_crawl_find(void *of, struct bytes crawl,
     url_init(&u);
     if (candidate_read(&crawl_fetching(c->crawl)->rules, &u, url, NULL) ==
         URL_OK)
-        st =
-            frontier_identify(c->frontier, queue_key_of(&u), url_text(&u), &id);
+        st = frontier_identify(c->frontier, url_host(&u), url_text(&u), &id);
     url_fini(&u);
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;

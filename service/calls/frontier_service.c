@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "base/thread/cond.h"
 #include "frontier/served/served.h"
-#include "frontier/served/served_name.h"
 #include "service/calls/call.h"
 #include "service/calls/call_ops.h"
 

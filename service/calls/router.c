@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "frontier/served/served_name.h"
+#include "frontier/served/served.h"
 #include "service/calls/call.h"
 #include "service/calls/call_crawl.h"
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "cluster/cluster_stats.h"
 #include "frontier/served/served_columns.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "service/http/http_pages.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"

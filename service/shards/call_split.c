@@ -25,7 +25,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "frontier/served/served.h"
-#include "frontier/served/served_name.h"
 #include "service/calls/call.h"
 
 #define SIDE_BY_SIDE 32 /* shards that a GET asks at once */

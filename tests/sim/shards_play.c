@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "job/exit_code.h"
 #include "tests/sim/brokers.h"
 #include "tests/sim/crowd.h"

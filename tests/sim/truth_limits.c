@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "tests/sim/truth_impl.h"
 
 /* A response is counted so long after its end. */

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "crawler/fetcher.h"
 #include "crawler/html/links.h"
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 #include "tests/unit/crawler/tiny_server.h"
 #include "tests/unit/unit.h"
 
@@ -139,7 +139,7 @@ static uint64_t rig_give_lease(struct rig *r, struct url_lease l,
     ck_assert_int_eq(url_canonical(&u, bytes_of_str(url), NULL, NULL), URL_OK);
     l.id = ++r->next_id;
     l.url = url_text(&u);
-    l.key = queue_key_of(&u);
+    l.key = url_host(&u);
     for (size_t i = 0; i < l.key.len; i++)
         l.queue = l.queue * 31 + (unsigned char)l.key.at[i];
     fetcher_give(r->fetcher, assignment_new(&l));

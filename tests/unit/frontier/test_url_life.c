@@ -5,7 +5,7 @@
  * crawls and for URLs that other programs put; a URL that is completed with a
  * date is served again at that date, not before, also after a restart. See also
  * `make sim`. */
-#include "frontier/url_life.h"
+#include "frontier/url_view.h"
 #include "tests/unit/unit.h"
 
 #include <stdint.h>

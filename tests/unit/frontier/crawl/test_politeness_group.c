@@ -105,6 +105,28 @@ static void put(struct rig *r, const char *url)
     ck_assert_int_eq(rig_put(r, rig_item(r, url)), PUT_NEW);
 }
 
+TEST(a_retry_after_holds_for_all_hosts_of_an_address)
+{
+    struct url_lease l[64];
+    struct url_done d;
+    struct rig r;
+
+    start(&r);
+    put(&r, "http://h0.test/");
+    put(&r, "http://h3.test/");
+    ck_assert_uint_eq(lease(&r, l), 1);
+    d = answer(&r, l[0].id);
+    d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 503};
+    d.transient = true;
+    d.host.retry_after_ms = 10000;
+    ack(&r, &d);
+    r.now += 9 * NS_PER_S;
+    ck_assert_uint_eq(lease(&r, l), 0);
+    r.now += NS_PER_S;
+    ck_assert_uint_eq(lease(&r, l), 1);
+    rig_fini(&r);
+}
+
 TEST(a_literal_address_is_looked_up_nowhere)
 {
     struct url_lease l[64];

@@ -11,7 +11,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "filter/checkpoint.h"
-#include "frontier/seen/block_exact.h"
 #include "frontier/seen/blocklist.h"
 #include "tests/unit/unit.h"
 

@@ -4,7 +4,7 @@
  *
  * The suite seen tests what it keeps and what it evicts at one size.
  */
-#include "frontier/seen/hot_cache.h"
+#include "frontier/seen/seen.h"
 
 #include "base/mem.h"
 

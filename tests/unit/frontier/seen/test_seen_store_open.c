@@ -5,7 +5,6 @@
  */
 #include "frontier/seen/seen_store.h"
 
-#include "frontier/seen/seen_store_impl.h"
 #include "storage/db/url_kind.h"
 #include "tests/unit/storage/scratch.h"
 

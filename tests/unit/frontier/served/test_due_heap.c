@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_due_heap.c - the earliest moment comes first, against a plain array. */
-#include "frontier/served/due_heap.h"
+#include "frontier/served/served_impl.h"
 
 #include "tests/unit/storage/scratch.h"
 

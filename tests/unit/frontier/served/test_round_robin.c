@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_round_robin.c - whose turn it is, against a linear search. */
-#include "frontier/served/round_robin.h"
+#include "frontier/served/served_impl.h"
 
 #include "tests/unit/storage/scratch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_served_leases.c - leased URLs, against an array of them. */
-#include "frontier/served/served_leases.h"
+#include "frontier/served/served_impl.h"
 
 #include "tests/unit/storage/scratch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_served_name.c - crawl IDs and queue keys: known answers. */
-#include "frontier/served/served_name.h"
+#include "frontier/served/served.h"
 
 #include "tests/unit/storage/scratch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_shard.c - which shard of a crawl a host belongs to. */
-#include "frontier/url/queue_key.h"
+#include "frontier/url/host.h"
 
 #include "tests/unit/unit.h"
 

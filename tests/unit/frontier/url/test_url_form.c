@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "frontier/url/url_form.h"
-#include "frontier/url/url_pattern.h"
 #include "tests/unit/storage/scratch.h"
 #include "tests/unit/unit.h"
 

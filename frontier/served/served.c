@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_open.c - what the store holds, at the start.
+ * served.c - served URLs: their store, from the start to the end.
  *
  * It reads in this order: removals (rows of queues), then every other URL (in
  * order of arrival, so each chain is in order), the latest lease of each, and
@@ -16,9 +16,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/reader.h"
 #include "frontier/served/served_impl.h"
@@ -410,4 +412,318 @@ void served_close(struct served *t)
     if (!t->reading)
         seen_store_close(t->base);
     free(t);
+}
+
+/*
+ * Checks that counters, heaps and round robins agree with the URLs.
+ *
+ * Counts everything again, and checks that each queue is in its place by its
+ * URLs, delay, block and limit.
+ */
+static bool bad(const struct served_queue *q, const char *why)
+{
+    log_error("served URLs do not agree", "queue=%u reason=\"%s\"",
+              q != NULL ? q->number : 0, why);
+    return false;
+}
+
+/* Checks the URLs of a queue, along its chain. */
+static bool check_chain(struct served *t, const struct served_queue *q,
+                        struct url_counts *all)
+{
+    uint32_t active = 0, completed = 0, leased = 0, logged = 0, last = 0;
+
+    for (uint32_t id = q->head; id != 0; id = served_url_at(t, id)->next) {
+        const struct served_url *i = served_url_at(t, id);
+
+        if (id <= last || i->queue != q->number || id <= q->removed_upto)
+            return bad(q, "a URL stands where it must not");
+        if (((i->flags & SERVED_LEASED) != 0) !=
+            (served_lease_of(t, id) != NULL))
+            return bad(q, "a URL is leased by nobody");
+        if (((i->flags & SERVED_LEASED) != 0) !=
+                (i->life == LIFE_LEASED || i->life == LIFE_AGAIN) ||
+            (i->due_ms == 0) != (i->life == LIFE_DONE))
+            return bad(q, "a URL is not what it is said to be");
+        active += i->life != LIFE_DONE;
+        completed += i->life == LIFE_DONE;
+        leased += (i->flags & SERVED_LEASED) != 0;
+        logged += served_url_seq(i) != 0;
+        last = id;
+    }
+    if (last != q->tail || active != q->active || completed != q->completed ||
+        leased != q->leased || logged != q->logged)
+        return bad(q, "counters are not what its URLs say");
+    all->active += active;
+    all->completed += completed;
+    all->leased += leased;
+    all->active_queues += active > 0;
+    all->queues += q->there;
+    return true;
+}
+
+static bool check_place(struct served *t, struct served_queue *q)
+{
+    int64_t wake = served_queue_wake(t, q);
+    bool ready = q->in_all.item.place != 0;
+
+    if (ready != (q->in_crawl.item.place != 0) ||
+        (ready && q->in_all.leased != q->leased))
+        return bad(q, "round robins disagree");
+    if (ready && (wake > t->now || q->waiting.place != 0))
+        return bad(q, "has a turn too early");
+    if (!ready && wake != INT64_MAX &&
+        (q->waiting.place == 0 || q->waiting.key != wake))
+        return bad(q, "waits for another moment");
+    return true;
+}
+
+bool served_consistent(struct served *t)
+{
+    struct url_counts all = {0}, crawls = {0};
+
+    for (uint32_t n = 0; n < t->queue_room; n++) {
+        struct served_queue *q = t->queues[n];
+
+        if (q != NULL && (!check_chain(t, q, &all) || !check_place(t, q)))
+            return false;
+    }
+    for (uint32_t i = 0; i < t->crawl_count; i++) {
+        const struct url_counts *c = &t->crawls[i]->counts;
+
+        crawls.active += c->active;
+        crawls.completed += c->completed;
+        crawls.leased += c->leased;
+        crawls.queues += c->queues;
+        crawls.active_queues += c->active_queues;
+    }
+    return (memcmp(&all, &t->counts, sizeof all) == 0 &&
+            memcmp(&all, &crawls, sizeof all) == 0) ||
+           bad(NULL, "the sums are wrong");
+}
+
+/*
+ * Commit, upkeep and checkpoints.
+ *
+ * A log is swept when more than half of its rows no longer count, a few rows
+ * for each one appended, so that no commit takes much longer than another and a
+ * log has at most twice the rows that count.
+ */
+#define SWEEP_MOST 4096
+
+static enum status write_queues(struct served *t)
+{
+    enum status st = STATUS_OK;
+
+    for (uint32_t i = 0; i < t->dirty_count && st == STATUS_OK; i++) {
+        struct served_queue *q = t->queues[t->dirty[i]];
+        struct served_queue_row row = {
+            .removed_upto = q->removed_upto,
+            .gone = q->gone,
+            .delay_ms = q->delay_ms,
+            .blocked_until_ms = q->blocked_until_ms,
+            .completed_most = q->limit,
+            .served_ms = q->served_ms,
+        };
+
+        q->dirty = false;
+        st = served_log_set_queue(t->log, q->number, &row);
+    }
+    t->dirty_count = 0;
+    return st;
+}
+
+/* ---- rows that still count ---- */
+
+static bool update_counts(void *ctx, const struct served_update_row *u)
+{
+    struct served *t = ctx;
+
+    return served_url_exists(t, u->url) &&
+           served_url_seq(served_url_at(t, (uint32_t)u->url)) == u->seq;
+}
+
+static void update_moved(void *ctx, uint64_t url, uint64_t seq)
+{
+    served_url_set_seq(served_url_at(ctx, (uint32_t)url), seq);
+}
+
+/* An ended lease may be the only record of when its queue was served. */
+static bool lease_counts(void *ctx, const struct served_lease_row *e)
+{
+    struct served *t = ctx;
+    const struct served_lease *h;
+    struct served_queue *q;
+
+    if (!served_url_exists(t, e->url))
+        return false;
+    h = served_lease_of(t, (uint32_t)e->url);
+    if (h != NULL && h->seq == e->seq)
+        return true;
+    q = t->queues[served_url_at(t, (uint32_t)e->url)->queue];
+    if (q->served_ms == e->at_ms)
+        served_queue_dirty(t, q);
+    return false;
+}
+
+static void lease_moved(void *ctx, uint64_t url, uint64_t seq)
+{
+    served_lease_of(ctx, (uint32_t)url)->seq = seq;
+}
+
+static uint64_t sweep_rows(uint64_t appended)
+{
+    uint64_t rows = 2 * appended + 64;
+
+    return rows < SWEEP_MOST ? rows : SWEEP_MOST;
+}
+
+static enum status sweep(struct served *t)
+{
+    const struct served_log_keep keep = {update_counts, update_moved,
+                                         lease_counts, lease_moved, t};
+    struct served_log_counts c = served_log_counts(t->log);
+    enum status st = STATUS_OK;
+
+    if (c.updates > 2 * t->logged + t->sweep_from)
+        st = served_log_sweep_updates(t->log, sweep_rows(c.new_updates), &keep);
+    if (st == STATUS_OK &&
+        c.leases > 2 * served_leases_count(t->leases) + t->sweep_from)
+        st = served_log_sweep_leases(t->log, sweep_rows(c.new_leases), &keep);
+    return st;
+}
+
+static enum status write_changes(struct served *t)
+{
+    enum status st = served_touch(t);
+
+    if (st == STATUS_OK)
+        st = sweep(t);
+    if (st == STATUS_OK)
+        st = write_queues(t);
+    return st;
+}
+
+enum status served_commit(struct served *t)
+{
+    enum status st;
+
+    if (!t->changed)
+        return STATUS_OK;
+    seen_store_poll(t->base);
+    st = write_changes(t);
+    if (st == STATUS_OK)
+        st = seen_store_commit(t->base);
+    if (st != STATUS_OK)
+        return seen_store_broke(t->base, st);
+    t->changed = false;
+    return STATUS_OK;
+}
+
+static enum status checkpoint(struct served *t,
+                              const struct seen_store_checkpoint *c,
+                              int64_t now)
+{
+    enum status st = served_commit(t);
+
+    if (st == STATUS_OK)
+        st = seen_store_prepare(t->base, c);
+    if (st == STATUS_OK)
+        st = seen_store_commit(t->base);
+    return st == STATUS_OK ? seen_store_save(t->base, c, now) : st;
+}
+
+enum status served_checkpoint(struct served *t, bool wait, int64_t now)
+{
+    const struct seen_store_checkpoint c = {.state = "running", .wait = wait};
+
+    return checkpoint(t, &c, now);
+}
+
+enum status served_stop(struct served *t, int64_t now)
+{
+    const struct seen_store_checkpoint c = {"stopped", true, true};
+
+    return checkpoint(t, &c, now);
+}
+
+bool served_dirty(const struct served *t)
+{
+    return t->changed;
+}
+
+uint64_t served_memory(const struct served *t)
+{
+    uint64_t bytes = seen_store_memory(t->base).all + sizeof *t +
+                     (uint64_t)t->chunk_count * sizeof(struct served_chunk) +
+                     served_leases_memory(t->leases) + t->room * 64;
+
+    for (uint32_t i = 0; i < t->queue_room; i++) {
+        const struct served_queue *q = t->queues[i];
+
+        if (q != NULL)
+            bytes += sizeof *q + ((uint64_t)q->back.cap + q->due.cap) *
+                                     sizeof *q->due.entries;
+    }
+    return bytes;
+}
+
+uint64_t served_rows(const struct served *t)
+{
+    return frontier_store_last_id(t->base->store);
+}
+
+void served_get_stats(struct served *t, struct frontier_stats *out)
+{
+    frontier_stats_of_seen(t->base, out);
+}
+
+/*
+ * How many served URLs have a date, and are past it.
+ *
+ * A counter of overdue URLs would need each date in some order of time, over
+ * all queues, and a queue's removal, one number now, would have to take out
+ * each of its URLs. So passes over the URLs in memory count, some at a time, in
+ * the order they lie there: 24 octets a URL.
+ */
+static void count(const struct served *t, uint32_t id, struct served_dates *to)
+{
+    const struct served_url *i = served_url_at(t, id);
+
+    if ((i->life != LIFE_DUE && i->life != LIFE_AGAIN) ||
+        !served_url_exists(t, id))
+        return;
+    to->dated++;
+    if (t->now - i->due_ms < SERVED_OVERDUE_MS)
+        return;
+    if (to->overdue == 0 || i->due_ms < to->oldest_ms)
+        to->oldest_ms = i->due_ms;
+    to->overdue++;
+}
+
+void served_count_dates(struct served *t, uint32_t most, int64_t now)
+{
+    uint64_t end = (uint64_t)t->chunk_count * SERVED_CHUNK;
+    uint64_t rows = frontier_store_last_id(t->base->store) + 1;
+
+    if (end > rows)
+        end = rows;
+    served_tick(t, now);
+    for (; most > 0 && t->dates_at < end; most--)
+        count(t, t->dates_at++, &t->dates_so_far);
+    if (t->dates_at < end)
+        return;
+    t->dates = t->dates_so_far;
+    t->dates_so_far = (struct served_dates){0};
+    t->dates_at = 0;
+}
+
+struct served_dates served_dates(const struct served *t)
+{
+    return t->dates;
+}
+
+bool served_dates_go_on(const struct served *t)
+{
+    return t->dates_at > 0 || t->dates.dated > 0;
 }
