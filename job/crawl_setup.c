@@ -174,7 +174,7 @@ static const char *why_no_links(struct past_crawl *p,
     struct buf text;
     enum status st;
 
-    if (!past_crawl_has_links(p))
+    if (!past_crawl_facts(p).has_links)
         return "it has no links (--record links)";
     buf_init(&text, CONFIG_CEILING);
     st = past_crawl_meta(p, "scope_changed", &text);
@@ -205,15 +205,15 @@ static bool is_resumed(const struct crawl_settings *s)
 static void use(struct crawl_setup *c, const struct crawl_settings *s)
 {
     struct frontier_options *o = &c->frontier;
-    const uint64_t urls = past_crawl_urls(c->past);
+    const struct past_facts past = past_crawl_facts(c->past);
     const char *no = why_no_links(c->past, s);
 
     past_crawl_set_links(c->past, no == NULL);
     o->past = c->past;
-    o->store.digest_seed = past_crawl_seed(c->past);
-    if (o->store.expect < urls + urls / 8)
-        o->store.expect = urls + urls / 8;
-    if (past_crawl_is_of_another(c->past))
+    o->store.digest_seed = past.seed;
+    if (o->store.expect < past.urls + past.urls / 8)
+        o->store.expect = past.urls + past.urls / 8;
+    if (past.is_of_another)
         log_warn("all pages are asked for in full: the earlier crawl had "
                  "another user agent, or read other things of a page (such as "
                  "follow, assets, sitemap, record meta, near-dup, changed-by, "
@@ -238,9 +238,7 @@ static enum status crawl_since_open(struct crawl_setup *c,
 
     if (s->since == NULL)
         return STATUS_OK;
-    st = past_crawl_open(&c->past, s->since, memory, why);
-    if (st == STATUS_OK)
-        st = past_crawl_set_identity(c->past, c->frontier.identity);
+    st = past_crawl_open(&c->past, s->since, c->frontier.identity, memory, why);
     if (st == STATUS_OK) {
         c->frontier.store.memory -= memory;
         use(c, s);
@@ -761,15 +759,17 @@ bool crawl_block_open(struct blocklist **out, const char *command,
 static void log_blocklist(const struct blocklist *b,
                           const struct crawl_settings *s)
 {
-    fprintf(stderr, "blocklist: a filter of %s URLs", COUNT(blocklist_keys(b)));
+    const struct blocklist_size size = blocklist_size(b);
+
+    fprintf(stderr, "blocklist: a filter of %s URLs", COUNT(size.keys));
     if (s->block_exact != NULL)
         fprintf(stderr, ", and %s URLs as its second check\n",
-                COUNT(blocklist_exact_keys(b)));
+                COUNT(size.exact_keys));
     else
         fprintf(stderr,
                 " and no second check: about %.3g %% of all other URLs are "
                 "blocked too (--block-exact FILE lets them in)\n",
-                100 * blocklist_rate(b));
+                100 * size.rate);
 }
 
 bool crawl_block_start(struct crawl_setup *c, const struct crawl_settings *s,

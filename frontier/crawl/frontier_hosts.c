@@ -5,8 +5,8 @@
  *
  * Nothing is kept sorted for a list: a bounded number of queues is scanned, and
  * the first few in the wanted order go into a short sorted list. Finished hosts
- * are forgotten, so only those with work or some state
- * are found; of one that rests, how many URLs it has.
+ * are forgotten, so only those with work or some state are found; of one that
+ * rests, how many URLs it has.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,6 +16,88 @@
 #include "base/mem.h"
 #include "frontier/crawl/frontier_impl.h"
 #include "frontier/stats.h"
+
+/* ---- a host in memory ---- */
+
+struct host_queue *host_queue_new(uint32_t queue)
+{
+    struct host_queue *h = xcalloc(1, sizeof *h);
+
+    h->queue = queue;
+    h->own_delay = -1;
+    return h;
+}
+
+void host_queue_free(struct host_queue *h)
+{
+    if (h == NULL)
+        return;
+    free(h->window);
+    free(h->retries);
+    free(host_spent(h)->sources);
+    free(h->spent);
+    free(h->front);
+    host_origins_revive(h);
+    free(h->trouble);
+    free(h->orders);
+    free(h);
+}
+
+static size_t octets_of(const void *piece, size_t octets)
+{
+    return piece != NULL ? octets + 16 : 0;
+}
+
+/* What it takes of memory, what malloc adds to each piece included. */
+static size_t host_queue_octets(const struct host_queue *h)
+{
+    return octets_of(h, sizeof *h) +
+           octets_of(h->window, h->window_count * sizeof *h->window) +
+           octets_of(h->retries, h->retry_room * sizeof *h->retries) +
+           octets_of(h->trouble, sizeof *h->trouble) +
+           octets_of(h->orders, sizeof *h->orders) +
+           octets_of(h->front, sizeof *h->front) +
+           octets_of(h->spent, sizeof *h->spent) +
+           octets_of(host_spent(h)->sources, sizeof *host_spent(h)->sources);
+}
+
+/* True: it has no state that a new one would lack: no URLs, leases, delay,
+ * back-off or failures. */
+static bool host_queue_is_idle(const struct host_queue *h, int64_t now)
+{
+    const struct host_trouble *t = host_trouble(h);
+    const struct host_orders *o = host_orders(h);
+    const struct host_spent *s = host_spent(h);
+
+    return !h->active && !h->awake && !h->set_aside && h->place.place == 0 &&
+           h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
+           h->next_due <= now && o->expects_until <= now &&
+           t->blocked_until <= now && h->own_delay < 0 && o->set_delay < 0 &&
+           o->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
+           t->failures == 0 && s->pages == 0 && s->octets == 0 &&
+           s->sources == NULL && t->origins == NULL;
+}
+
+/* True: all that is known of it is which URLs of its queue were taken, and it
+ * waits for its turn alone (frontier_impl.h). It may be in the schedule. */
+static bool host_queue_may_rest(const struct host_queue *h, int64_t now)
+{
+    return h->active && !h->awake && !h->set_aside && !h->beside &&
+           h->leased == 0 && h->guests == 0 && h->refreshing == 0 &&
+           h->retry_count == 0 && h->next_due <= now && h->own_delay < 0 &&
+           h->backoffs == 0 && h->errors == 0 && h->group == NULL &&
+           h->held_by == HOST_HELD_NOT && h->trouble == NULL &&
+           h->orders == NULL && h->spent == NULL && h->front == NULL;
+}
+
+/* The last id of the queue before the next one to be taken. */
+static uint64_t host_queue_read_upto(const struct host_queue *h)
+{
+    return h->window_at < h->window_count ? h->window[h->window_at] - 1
+                                          : h->cursor;
+}
+
+/* ---- the table, and hosts that rest ---- */
 
 #define PLACES 1016 /* so that a part takes a page */
 

@@ -176,14 +176,6 @@ struct due_count {
     uint64_t passed, allocated;
 };
 
-/* `now_ms`: wall clock, as all times here. */
-void due_count_init(struct due_count *c, int64_t now_ms);
-void due_count_fini(struct due_count *c);
-
-/* The dates in minutes that have passed. *oldest_ms: the first of them, to the
- * minute; `now_ms` if there are none. */
-uint64_t due_count_memory(const struct due_count *c);
-
 /* A URL that failed for now, read from disk at the start. */
 struct tries_entry {
     uint32_t tries;
@@ -903,9 +895,6 @@ MUST_CHECK enum status frontier_refresh_hints_step(struct frontier *f,
 
 /* ---- of refresh_dates.c ---- */
 
-/* A row is about to come into the calendar, or to leave it. */
-void frontier_refresh_count(struct frontier *f, const struct refresh_row *row,
-                            bool added);
 /* Goes on reading the calendar after a start. */
 MUST_CHECK enum status frontier_refresh_count_step(struct frontier *f);
 void frontier_refresh_stats(struct frontier *f, struct frontier_counts *out);

@@ -68,9 +68,9 @@ static enum status recorded_find(const struct recorded *r,
 }
 
 /*
- * An earlier crawl, which a new one knows, is read where it is rather than imported: an import would copy rows of
- * every URL before the first request, and sort them, for what are two look-ups
- * a page. The price: OLD must stay where it is until NEW is finished. Without
+ * An earlier crawl, which a new one knows, is read where it is rather than
+ * imported: an import would copy rows of every URL before the first request, and
+ * sort them, for what are two look-ups a page. The price: OLD must stay where it is until NEW is finished. Without
  * it, NEW goes on as a crawl that knows nothing.
  */
 #define TEXT_MOST ((size_t)16 << 20)
@@ -101,6 +101,21 @@ static enum status read_seed(struct past_crawl *p)
     return st;
 }
 
+/* As frontier_open_last does for the crawl's own fetches. */
+static enum status read_identity(struct past_crawl *p, struct bytes identity)
+{
+    int64_t seq = 0;
+    enum status st = frontier_store_meta_time(p->r.store, "identity_seq", &seq);
+
+    if (st == STATUS_OK)
+        st = frontier_store_meta(p->r.store, "identity", &p->text);
+    p->other_seq =
+        st == STATUS_OK && !bytes_equal(buf_bytes(&p->text), identity)
+            ? UINT64_MAX
+            : (uint64_t)seq;
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 static enum status check(struct past_crawl *p, const char *dir, struct buf *why)
 {
     if (p->r.holder != 0) {
@@ -112,7 +127,8 @@ static enum status check(struct past_crawl *p, const char *dir, struct buf *why)
 }
 
 enum status past_crawl_open(struct past_crawl **out, const char *dir,
-                            uint64_t memory, struct buf *why)
+                            struct bytes identity, uint64_t memory,
+                            struct buf *why)
 {
     struct past_crawl *p = xcalloc(1, sizeof *p);
     enum status st = reader_open_within(&p->r, dir, memory);
@@ -126,6 +142,8 @@ enum status past_crawl_open(struct past_crawl **out, const char *dir,
         st = revisit_store_open(&p->revisits, p->r.db);
     if (st == STATUS_OK)
         st = read_seed(p);
+    if (st == STATUS_OK)
+        st = read_identity(p, identity);
     p->links_fit = true;
     if (st == STATUS_OK) {
         *out = p;
@@ -150,14 +168,14 @@ void past_crawl_close(struct past_crawl *p)
 
 /* ---- the crawl as a whole ---- */
 
-uint64_t past_crawl_urls(const struct past_crawl *p)
+struct past_facts past_crawl_facts(const struct past_crawl *p)
 {
-    return frontier_store_last_id(p->r.store);
-}
-
-const unsigned char *past_crawl_seed(const struct past_crawl *p)
-{
-    return p->seed;
+    return (struct past_facts){
+        .urls = frontier_store_last_id(p->r.store),
+        .seed = p->seed,
+        .has_links = link_store_recorded(p->r.links) != LINK_RECORD_NONE,
+        .is_of_another = p->other_seq == UINT64_MAX,
+    };
 }
 
 enum status past_crawl_meta(struct past_crawl *p, const char *name,
@@ -166,34 +184,9 @@ enum status past_crawl_meta(struct past_crawl *p, const char *name,
     return frontier_store_meta(p->r.store, name, out);
 }
 
-bool past_crawl_has_links(const struct past_crawl *p)
-{
-    return link_store_recorded(p->r.links) != LINK_RECORD_NONE;
-}
-
 void past_crawl_set_links(struct past_crawl *p, bool may_use)
 {
     p->links_fit = may_use;
-}
-
-/* As frontier_open_last does for the crawl's own fetches. */
-enum status past_crawl_set_identity(struct past_crawl *p, struct bytes identity)
-{
-    int64_t seq = 0;
-    enum status st = frontier_store_meta_time(p->r.store, "identity_seq", &seq);
-
-    if (st == STATUS_OK)
-        st = frontier_store_meta(p->r.store, "identity", &p->text);
-    p->other_seq =
-        st == STATUS_OK && !bytes_equal(buf_bytes(&p->text), identity)
-            ? UINT64_MAX
-            : (uint64_t)seq;
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-bool past_crawl_is_of_another(const struct past_crawl *p)
-{
-    return p->other_seq == UINT64_MAX;
 }
 
 /* ---- its URLs ---- */

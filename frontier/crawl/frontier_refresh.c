@@ -22,14 +22,222 @@
  *   a new date     in the heap    either         due later
  *   -              -              -              done, or gone
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/crawl/frontier_impl.h"
+#include "frontier/crawl/refresh_rule.h"
 #include "frontier/seen/seen_store.h"
 #include "frontier/url_view.h"
+
+/* ---- how many URLs are past their dates, by the minute ---- */
+
+#define MINUTE_MS INT64_C(60000)
+#define DAY       1440 /* minutes */
+#define MINUTES   ((int64_t)DUE_COUNT_DAYS * DAY)
+
+/* `now_ms`: wall clock, as all times here. */
+static void due_count_init(struct due_count *c, int64_t now_ms)
+{
+    int64_t minute = now_ms / MINUTE_MS;
+
+    *c = (struct due_count){.base = minute - minute % DAY - MINUTES / 2,
+                            .first = MINUTES};
+}
+
+/* `now_ms`: wall clock, as all times here. */
+static void due_count_fini(struct due_count *c)
+{
+    for (size_t i = 0; i < DUE_COUNT_DAYS; i++)
+        free(c->days[i]);
+}
+
+/* Floors a moment to the minutes that are counted. */
+static int64_t minute_of(const struct due_count *c, int64_t ms)
+{
+    int64_t minute = ms / MINUTE_MS - c->base;
+
+    return minute < 0 ? 0 : minute < MINUTES ? minute : MINUTES - 1;
+}
+
+static uint32_t *count_at(struct due_count *c, int64_t minute)
+{
+    uint32_t **day = &c->days[minute / DAY];
+
+    if (*day == NULL) {
+        *day = xcalloc(DAY, sizeof **day);
+        c->allocated++;
+    }
+    return &(*day)[minute % DAY];
+}
+
+static uint32_t read_at(const struct due_count *c, int64_t minute)
+{
+    const uint32_t *day = c->days[minute / DAY];
+
+    return day != NULL ? day[minute % DAY] : 0;
+}
+
+static void due_count_add(struct due_count *c, int64_t due_ms)
+{
+    int64_t minute = minute_of(c, due_ms);
+
+    ++*count_at(c, minute);
+    if (minute < c->first)
+        c->first = minute;
+    c->passed += minute < c->upto;
+}
+
+/* It was added before. */
+static void due_count_remove(struct due_count *c, int64_t due_ms)
+{
+    int64_t minute = minute_of(c, due_ms);
+    uint32_t *n = count_at(c, minute);
+
+    assert(*n > 0);
+    --*n;
+    c->passed -= minute < c->upto;
+}
+
+/* The next minute, or the next day that has dates. */
+static int64_t after(const struct due_count *c, int64_t minute)
+{
+    if (c->days[minute / DAY] != NULL)
+        return minute + 1;
+    return minute - minute % DAY + DAY;
+}
+
+/* The dates in minutes that have passed. *oldest_ms: the first of them, to the
+ * minute; `now_ms` if there are none. */
+static uint64_t due_count_passed(struct due_count *c, int64_t now_ms,
+                                 int64_t *oldest_ms)
+{
+    int64_t now = minute_of(c, now_ms);
+
+    while (c->upto > now) /* the clock was set back */
+        c->passed -= read_at(c, --c->upto);
+    while (c->upto < now) {
+        int64_t next = after(c, c->upto);
+
+        c->passed += read_at(c, c->upto);
+        c->upto = next < now ? next : now;
+    }
+    while (c->first < c->upto && read_at(c, c->first) == 0)
+        c->first = after(c, c->first);
+    *oldest_ms = c->passed > 0 ? (c->base + c->first) * MINUTE_MS : now_ms;
+    return c->passed;
+}
+
+/* The dates in minutes that have passed. *oldest_ms: the first of them, to the
+ * minute; `now_ms` if there are none. */
+static uint64_t due_count_memory(const struct due_count *c)
+{
+    return c->allocated * DAY * sizeof(uint32_t);
+}
+
+/*
+ * How many URLs are overdue, and how many copies are up to date.
+ *
+ * What depends on the calendar alone is a counter of the store, in the
+ * transaction of the row: how many dated URLs have a known rate of change, and
+ * the sum of their freshness if each is asked at its date, and how many wait for
+ * another try. What depends on the time is counted in memory (frontier_impl.h).
+ * After a start the calendar is read for that a step at a time; rows that it has
+ * not come to are not counted yet.
+ */
+
+#define COUNTS_STEP 2000  /* rows in a turn */
+#define PARTS       1e6   /* the sum of freshness is in millionths */
+#define LATE        60000 /* ms after its date, a URL is overdue */
+
+/* ---- what the store counts ---- */
+
+static uint64_t freshness_of(const struct refresh_row *row)
+{
+    double ms = (double)(row->due_ms - row->at_ms);
+
+    return (uint64_t)(PARTS *
+                      refresh_freshness(refresh_rate(row->known, 1), ms));
+}
+
+static void count_rate(struct frontier *f, const struct refresh_row *row,
+                       bool added)
+{
+    uint64_t fresh;
+
+    if (!refresh_rate_is_told(row->known))
+        return;
+    fresh = freshness_of(row);
+    frontier_store_add(f->store, "refresh_rated", added ? 1 : UINT64_MAX);
+    frontier_store_add(f->store, "refresh_fresh", added ? fresh : -fresh);
+}
+
+/* ---- what is counted in memory ---- */
+
+/* Has the first reading of the calendar come to this row? */
+static bool is_read(const struct refreshing *r, const struct refresh_row *row)
+{
+    const struct refresh_row *at = &r->read_upto;
+
+    if (!r->reading)
+        return true;
+    if (row->queue != at->queue)
+        return row->queue < at->queue;
+    if (row->due_ms != at->due_ms)
+        return row->due_ms < at->due_ms;
+    return row->url <= at->url;
+}
+
+static bool count_row(void *ctx, const struct refresh_row *row)
+{
+    struct refreshing *r = ctx;
+
+    due_count_add(&r->counts, row->due_ms);
+    r->read_upto = *row;
+    return ++r->read < COUNTS_STEP;
+}
+
+enum status frontier_refresh_count_step(struct frontier *f)
+{
+    struct refreshing *r = &f->refresh;
+    enum status st;
+
+    if (!r->reading)
+        return STATUS_OK;
+    r->read = 0;
+    st = refresh_store_each(r->store, &r->read_upto, count_row, r);
+    r->reading = st == STATUS_OK && r->read == COUNTS_STEP;
+    return st;
+}
+
+/* A row is about to come into the calendar, or to leave it. */
+static void frontier_refresh_count(struct frontier *f,
+                                   const struct refresh_row *row, bool added)
+{
+    struct refreshing *r = &f->refresh;
+
+    count_rate(f, row, added);
+    if (row->tries > 0)
+        frontier_store_add(f->store, "refresh_retries", added ? 1 : UINT64_MAX);
+    if (!is_read(r, row))
+        return;
+    if (added)
+        due_count_add(&r->counts, row->due_ms);
+    else
+        due_count_remove(&r->counts, row->due_ms);
+}
+
+void frontier_refresh_stats(struct frontier *f, struct frontier_counts *out)
+{
+    int64_t by = f->refresh.wall_ms - LATE, oldest;
+
+    out->overdue = due_count_passed(&f->refresh.counts, by, &oldest);
+    if (out->overdue > 0)
+        out->overdue_for = (uint64_t)(by + LATE - oldest) / 1000;
+}
 
 #define AWAKE_MOST  65536
 #define WAKE_STEP   4096                   /* hosts woken at a time */

@@ -206,19 +206,6 @@ static inline struct host_queue *host_queue_at(struct heap_item *place)
 struct host_queue *host_queue_new(uint32_t queue);
 void host_queue_free(struct host_queue *h); /* NULL is fine */
 
-/* What it takes of memory, what malloc adds to each piece included. */
-size_t host_queue_octets(const struct host_queue *h);
-
-/* True: it has no state that a new one would lack: no URLs, leases, delay,
- * back-off or failures. */
-bool host_queue_is_idle(const struct host_queue *h, int64_t now);
-
-/* True: all that is known of it is which URLs of its queue were taken, and it
- * waits for its turn alone (frontier_impl.h). It may be in the schedule. */
-bool host_queue_may_rest(const struct host_queue *h, int64_t now);
-/* The last id of the queue before the next one to be taken. */
-uint64_t host_queue_read_upto(const struct host_queue *h);
-
 /* Adds `id` to the retries, not before `due`. */
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
 

@@ -31,29 +31,27 @@ struct past_crawl;
 
 /* STATUS_NOT_FOUND: no crawl in `dir`; STATUS_AGAIN: it is running;
  * STATUS_VERSION: its format is older, and lacks what is needed here; `why`
- * gets the reason, for people. */
+ * gets the reason, for people. `identity`: what the new crawl asks for and
+ * reads, see frontier_options. */
 MUST_CHECK enum status past_crawl_open(struct past_crawl **out, const char *dir,
-                                       uint64_t memory, struct buf *why);
+                                       struct bytes identity, uint64_t memory,
+                                       struct buf *why);
 void past_crawl_close(struct past_crawl *p); /* NULL is fine */
 
-/* Its URLs, ever admitted. */
-uint64_t past_crawl_urls(const struct past_crawl *p);
-/* The secret of its digests. */
-const unsigned char *past_crawl_seed(const struct past_crawl *p);
+struct past_facts {
+    uint64_t urls;             /* ever admitted */
+    const unsigned char *seed; /* the secret of its digests */
+    bool has_links;            /* it kept the links of all pages */
+    bool is_of_another; /* it had another identity, so all pages are asked for
+                           in full */
+};
+struct past_facts past_crawl_facts(const struct past_crawl *p);
 /* Text by name, kept with it. STATUS_NOT_FOUND. */
 MUST_CHECK enum status past_crawl_meta(struct past_crawl *p, const char *name,
                                        struct buf *out);
-/* Did it keep the links of all pages? */
-bool past_crawl_has_links(const struct past_crawl *p);
 /* The links of its pages may be used (true at first), or not: the rules by
  * which they were kept are others. */
 void past_crawl_set_links(struct past_crawl *p, bool may_use);
-/* What the new crawl asks for and reads: see frontier_options.identity. */
-MUST_CHECK enum status past_crawl_set_identity(struct past_crawl *p,
-                                               struct bytes identity);
-/* The earlier crawl had another identity, so all pages are asked for in full.
- */
-bool past_crawl_is_of_another(const struct past_crawl *p);
 
 /* The new crawl has a root (a seed, or what one redirects to): if the earlier
  * one had not, its links out of that place's scope are missing. */

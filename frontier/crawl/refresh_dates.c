@@ -13,6 +13,7 @@
  * after a crash in between, the pass is made again.
  */
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,105 +23,255 @@
 #include "frontier/crawl/frontier_impl.h"
 #include "frontier/crawl/refresh_rule.h"
 
-/* Counts of dates: how many URLs are past their dates. */
+/*
+ * The rules: when a URL is fetched again.
+ *
+ * An adaptive interval is the time in which the page changes CHANGES times on
+ * average, as long as the due URLs of its host are asked at their dates. If
+ * they are not, there are more than requests for them, and these should go to
+ * where each does most: pages that change faster than they can be followed get
+ * less than their share, and those just below that more (refresh_worth). The
+ * price of a request, that which makes supply and demand equal, is taken from
+ * how late URLs are asked: the lag grows while the price is too low and shrinks
+ * while it is too high. So there is nothing to tune, to keep or to restore, and
+ * what is scarce may be the host's delay, its share, or this process.
+ *
+ * A lag ends, a date stands: so what a lag adds to an interval is bounded by a
+ * multiple of it. PRICE and STRETCH are by simulation, of rates over 3 to 5
+ * decades and from one request a change to one in a thousand: higher ones
+ * oscillate where requests are scarcest, lower ones follow fast pages for
+ * nothing (make bench-refresh).
+ */
+/*
+ * How often a page changes, and when it is worth a request.
+ *
+ * With u the natural logarithm of the rate and x = rate * gap, an observation
+ * has the score d/du log P = x / (e^x - 1) if the page has changed, else -x,
+ * and the Fisher information x^2 / (e^x - 1), 0.65 at most. So a fetch long
+ * after many changes moves hardly anything, and one that finds no change then
+ * moves much, as it should. A bound on the step holds where the quadratic
+ * approximation does not.
+ *
+ *   bits 32..62   (u + U_SPAN) * 2^U_BITS; it is never 0
+ *   bits  0..31   weight * 2^W_BITS; 0: a guess, which weighs W_LEAST
+ */
+#define U_SPAN   64 /* rates from e^-64 to e^63 a millisecond */
+#define U_BITS   24
+#define W_BITS   24
+#define W_LEAST  0.5  /* of what is assumed: less than one good observation */
+#define KEPT     0.95 /* of the weight, at each fetch: the last 20 count */
+#define STEP     1.5
+#define X_MOST   50 /* e^x is far above what matters */
+#define U_LEAST  (-60.0)
+#define U_MOST   60.0
+#define WORTH_LO 1e-6
+#define WORTH_HI 60.0
 
-#define MINUTE_MS INT64_C(60000)
-#define DAY       1440 /* minutes */
-#define MINUTES   ((int64_t)DUE_COUNT_DAYS * DAY)
+struct belief {
+    double u, weight;
+};
 
-void due_count_init(struct due_count *c, int64_t now_ms)
+bool refresh_rate_is_told(uint64_t known)
 {
-    int64_t minute = now_ms / MINUTE_MS;
-
-    *c = (struct due_count){.base = minute - minute % DAY - MINUTES / 2,
-                            .first = MINUTES};
+    return (known & UINT32_MAX) != 0;
 }
 
-void due_count_fini(struct due_count *c)
+static double between(double low, double v, double high)
 {
-    for (size_t i = 0; i < DUE_COUNT_DAYS; i++)
-        free(c->days[i]);
+    return v < low ? low : v > high ? high : v;
 }
 
-/* Floors a moment to the minutes that are counted. */
-static int64_t minute_of(const struct due_count *c, int64_t ms)
+static struct belief unpack(uint64_t known, double first)
 {
-    int64_t minute = ms / MINUTE_MS - c->base;
+    struct belief b = {between(U_LEAST, log(first), U_MOST), W_LEAST};
 
-    return minute < 0 ? 0 : minute < MINUTES ? minute : MINUTES - 1;
-}
-
-static uint32_t *count_at(struct due_count *c, int64_t minute)
-{
-    uint32_t **day = &c->days[minute / DAY];
-
-    if (*day == NULL) {
-        *day = xcalloc(DAY, sizeof **day);
-        c->allocated++;
+    if (known >> 32 != 0) {
+        b.u = (double)(known >> 32) / (1 << U_BITS) - U_SPAN;
+        if (refresh_rate_is_told(known))
+            b.weight = (double)(known & UINT32_MAX) / (1 << W_BITS);
     }
-    return &(*day)[minute % DAY];
+    return b;
 }
 
-static uint32_t read_at(const struct due_count *c, int64_t minute)
+static uint64_t pack(const struct belief *b)
 {
-    const uint32_t *day = c->days[minute / DAY];
+    uint64_t u = (uint64_t)((b->u + U_SPAN) * (1 << U_BITS));
 
-    return day != NULL ? day[minute % DAY] : 0;
+    return u << 32 | (uint64_t)(b->weight * (1 << W_BITS));
 }
 
-static void due_count_add(struct due_count *c, int64_t due_ms)
+uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
+                           bool changed)
 {
-    int64_t minute = minute_of(c, due_ms);
+    struct belief b = unpack(known, first);
+    double x = between(1e-12, exp(b.u) * (double)gap_ms, X_MOST);
+    double odds = expm1(x);
+    double score = changed ? x / odds : -x;
 
-    ++*count_at(c, minute);
-    if (minute < c->first)
-        c->first = minute;
-    c->passed += minute < c->upto;
+    b.weight = between(W_LEAST, b.weight * KEPT + x * x / odds, 64);
+    b.u += between(-STEP, score / b.weight, STEP);
+    b.u = between(U_LEAST, b.u, U_MOST);
+    return pack(&b);
 }
 
-/* It was added before. */
-static void due_count_remove(struct due_count *c, int64_t due_ms)
+/* What is known of a URL that somebody says to have this rate: less than what
+ * one good fetch tells. */
+static uint64_t refresh_rate_guess(double rate)
 {
-    int64_t minute = minute_of(c, due_ms);
-    uint32_t *n = count_at(c, minute);
+    const struct belief b = {unpack(0, rate).u, 0};
 
-    assert(*n > 0);
-    --*n;
-    c->passed -= minute < c->upto;
+    return pack(&b);
 }
 
-/* The next minute, or the next day that has dates. */
-static int64_t after(const struct due_count *c, int64_t minute)
+double refresh_rate(uint64_t known, double first)
 {
-    if (c->days[minute / DAY] != NULL)
-        return minute + 1;
-    return minute - minute % DAY + DAY;
+    return exp(unpack(known, first).u);
 }
 
-/* The dates in minutes that have passed. *oldest_ms: the first of them, to the
- * minute; `now_ms` if there are none. */
-static uint64_t due_count_passed(struct due_count *c, int64_t now_ms,
-                                 int64_t *oldest_ms)
+double refresh_freshness(double rate, double ms)
 {
-    int64_t now = minute_of(c, now_ms);
+    double x = rate * ms;
 
-    while (c->upto > now) /* the clock was set back */
-        c->passed -= read_at(c, --c->upto);
-    while (c->upto < now) {
-        int64_t next = after(c, c->upto);
+    return x < 1e-9 ? 1 : -expm1(-x) / x;
+}
 
-        c->passed += read_at(c, c->upto);
-        c->upto = next < now ? next : now;
+/* The time that one more request at x = rate * interval brings, times the rate:
+ * the derivative of freshness by the frequency of requests. Rises from 0 to 1.
+ */
+static double marginal(double x)
+{
+    return -expm1(-x) - x * exp(-x);
+}
+
+double refresh_worth(double rate, double price_ms)
+{
+    double low = WORTH_LO, high = WORTH_HI, y = rate * price_ms;
+
+    if (y <= 0)
+        return 0;
+    if (y >= marginal(WORTH_HI))
+        return INFINITY;
+    for (int i = 0; i < 40; i++) { /* bisection of the logarithm: 1e-11 */
+        double x = sqrt(low * high);
+
+        *(marginal(x) < y ? &low : &high) = x;
     }
-    while (c->first < c->upto && read_at(c, c->first) == 0)
-        c->first = after(c, c->first);
-    *oldest_ms = c->passed > 0 ? (c->base + c->first) * MINUTE_MS : now_ms;
-    return c->passed;
+    return low / rate;
 }
 
-uint64_t due_count_memory(const struct due_count *c)
+#define CHANGES 0.2 /* a copy is up to date for 91 % of the time */
+#define PRICE   0.5 /* of the lag */
+#define STRETCH 20  /* of the lag */
+#define DAY_MS  INT64_C(86400000)
+
+/* Skipped for what its server responded, which may be something else later. */
+static bool is_skipped_by_response(struct outcome o)
 {
-    return c->allocated * DAY * sizeof(uint32_t);
+    return o.status == OUTCOME_SKIPPED &&
+           (o.reason == REASON_NO_SITEMAP || o.reason == REASON_NOINDEX ||
+            o.reason == REASON_MIME);
+}
+
+/* Can the URL have another outcome later, without a change of settings? */
+static bool refresh_applies(struct outcome o)
+{
+    return refresh_is_known(o) || o.status == OUTCOME_FAILED ||
+           o.status == OUTCOME_DENIED;
+}
+
+bool refresh_is_known(struct outcome o)
+{
+    return o.status == OUTCOME_FETCHED || o.status == OUTCOME_REDIRECT ||
+           is_skipped_by_response(o) || refresh_is_absent(o);
+}
+
+bool refresh_is_absent(struct outcome o)
+{
+    return (o.status == OUTCOME_SKIPPED && o.reason == REASON_NO_SITEMAP) ||
+           (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP &&
+            (o.http_status == 404 || o.http_status == 410));
+}
+
+/* The first interval is between the bounds: their geometric mean. */
+static double first_rate(const struct refresh_rules *r)
+{
+    return CHANGES / sqrt((double)r->min_ms * (double)r->max_ms);
+}
+
+/* What is assumed of a URL whose server says that its response stays fresh for
+ * this time, above 0: that is its interval, within a factor of
+ * REFRESH_FRESH_MOST of the one it would have. Such times are often set for a
+ * whole site, by what caches shall do, so more is not believed. */
+static uint64_t refresh_guess_fresh(const struct refresh_rules *r,
+                                    int64_t fresh_ms)
+{
+    double rate = first_rate(r), ms = CHANGES / rate;
+
+    if ((double)fresh_ms > REFRESH_FRESH_MOST * ms)
+        rate /= REFRESH_FRESH_MOST;
+    else if ((double)fresh_ms * REFRESH_FRESH_MOST < ms)
+        rate *= REFRESH_FRESH_MOST;
+    else
+        rate = CHANGES / (double)fresh_ms;
+    return refresh_rate_guess(rate);
+}
+
+uint64_t refresh_learn(const struct refresh_rules *r, uint64_t known,
+                       int64_t gap_ms, bool changed)
+{
+    return gap_ms > 0 ? refresh_rate_note(known, first_rate(r), gap_ms, changed)
+                      : known;
+}
+
+static int64_t adaptive(const struct refresh_rules *r,
+                        const struct refresh_past *past)
+{
+    double rate = refresh_rate(past->known, first_rate(r));
+    double lag = (double)past->lag_ms, least = CHANGES / rate;
+    double ms = refresh_worth(rate, PRICE * lag);
+
+    if (ms > STRETCH * lag)
+        ms = STRETCH * lag;
+    if (ms < least)
+        ms = least;
+    ms -= lag; /* it will be as late again */
+    if (ms >= (double)r->max_ms)
+        return r->max_ms;
+    return ms <= (double)r->min_ms ? r->min_ms : (int64_t)(ms + 0.5);
+}
+
+int64_t refresh_after(const struct refresh_rules *r,
+                      const struct refresh_past *past, int64_t at_ms)
+{
+    int64_t ms = r->every_ms;
+
+    if (ms == 0 || past->absent >= REFRESH_ABSENT_MOST)
+        return 0;
+    if (ms == REFRESH_ADAPTIVE)
+        ms = adaptive(r, past);
+    if ((r->lists >> past->kind & 1) != 0 && ms > DAY_MS)
+        ms = r->every_ms == REFRESH_ADAPTIVE ? clock_later(DAY_MS, r->min_ms)
+                                             : DAY_MS;
+    return at_ms + (past->absent > 0 ? ms << (past->absent - 1) : ms);
+}
+
+enum life_event refresh_end(const struct refresh_rules *r, struct outcome o,
+                            const struct refresh_past *past, int64_t at_ms,
+                            int64_t *due_ms)
+{
+    *due_ms = refresh_applies(o) ? refresh_after(r, past, at_ms) : 0;
+    if (past->absent >= REFRESH_ABSENT_MOST)
+        return LIFE_MISS;
+    return *due_ms != 0 ? LIFE_DATE : LIFE_END;
+}
+
+bool refresh_has_turn(const struct refresh_rules *r, double *credit)
+{
+    *credit += r->share;
+    if (*credit < 1)
+        return false;
+    *credit -= 1;
+    return true;
 }
 
 /*
@@ -138,8 +289,8 @@ uint64_t due_count_memory(const struct due_count *c)
  * in the future is no date of a change.
  */
 
-#define STEP    500 /* rows in a turn */
-#define HOUR_MS 3600e3
+#define DATES_STEP 500 /* rows in a turn */
+#define HOUR_MS    3600e3
 
 /* Mean time between changes; 0: not said. */
 static double ms_of(enum url_changefreq f)
@@ -207,7 +358,7 @@ enum status frontier_refresh_hint(struct frontier *f, uint64_t id,
 struct reading {
     uint32_t queue;
     size_t n;
-    struct refresh_row rows[STEP];
+    struct refresh_row rows[DATES_STEP];
 };
 
 static bool hints_take(void *ctx, const struct refresh_row *row)
@@ -217,7 +368,7 @@ static bool hints_take(void *ctx, const struct refresh_row *row)
     if (row->queue != g->queue)
         return false;
     g->rows[g->n++] = *row;
-    return g->n < STEP;
+    return g->n < DATES_STEP;
 }
 
 static enum status look(struct frontier *f, const struct refresh_row *row,
@@ -255,115 +406,14 @@ enum status frontier_refresh_hints_step(struct frontier *f, int64_t now,
         st = frontier_touch(f, now);
     for (size_t i = 0; st == STATUS_OK && i < g->n; i++)
         st = look(f, &g->rows[i], wall_ms);
-    if (g->n == STEP) {
-        r->hints_at = g->rows[STEP - 1];
+    if (g->n == DATES_STEP) {
+        r->hints_at = g->rows[DATES_STEP - 1];
     } else {
         r->hints_at = (struct refresh_row){.queue = 0};
         r->hinted_queues[0] = r->hinted_queues[--r->hinted];
     }
     free(g);
     return st;
-}
-
-/*
- * How many URLs are overdue, and how many copies are up to
- * date.
- *
- * What depends on the calendar alone is a counter of the store, in the
- * transaction of the row: how many dated URLs have a known rate of change, and
- * the sum of their freshness if each is asked at its date, and how many wait for
- * another try. What depends on the time is counted in memory (frontier_impl.h).
- * After a start the calendar is read for that a step at a time; rows that it has
- * not come to are not counted yet.
- */
-
-#define COUNTS_STEP 2000  /* rows in a turn */
-#define PARTS       1e6   /* the sum of freshness is in millionths */
-#define LATE        60000 /* ms after its date, a URL is overdue */
-
-/* ---- what the store counts ---- */
-
-static uint64_t freshness_of(const struct refresh_row *row)
-{
-    double ms = (double)(row->due_ms - row->at_ms);
-
-    return (uint64_t)(PARTS *
-                      refresh_freshness(refresh_rate(row->known, 1), ms));
-}
-
-static void count_rate(struct frontier *f, const struct refresh_row *row,
-                       bool added)
-{
-    uint64_t fresh;
-
-    if (!refresh_rate_is_told(row->known))
-        return;
-    fresh = freshness_of(row);
-    frontier_store_add(f->store, "refresh_rated", added ? 1 : UINT64_MAX);
-    frontier_store_add(f->store, "refresh_fresh", added ? fresh : -fresh);
-}
-
-/* ---- what is counted in memory ---- */
-
-/* Has the first reading of the calendar come to this row? */
-static bool is_read(const struct refreshing *r, const struct refresh_row *row)
-{
-    const struct refresh_row *at = &r->read_upto;
-
-    if (!r->reading)
-        return true;
-    if (row->queue != at->queue)
-        return row->queue < at->queue;
-    if (row->due_ms != at->due_ms)
-        return row->due_ms < at->due_ms;
-    return row->url <= at->url;
-}
-
-static bool take(void *ctx, const struct refresh_row *row)
-{
-    struct refreshing *r = ctx;
-
-    due_count_add(&r->counts, row->due_ms);
-    r->read_upto = *row;
-    return ++r->read < COUNTS_STEP;
-}
-
-enum status frontier_refresh_count_step(struct frontier *f)
-{
-    struct refreshing *r = &f->refresh;
-    enum status st;
-
-    if (!r->reading)
-        return STATUS_OK;
-    r->read = 0;
-    st = refresh_store_each(r->store, &r->read_upto, take, r);
-    r->reading = st == STATUS_OK && r->read == COUNTS_STEP;
-    return st;
-}
-
-void frontier_refresh_count(struct frontier *f, const struct refresh_row *row,
-                            bool added)
-{
-    struct refreshing *r = &f->refresh;
-
-    count_rate(f, row, added);
-    if (row->tries > 0)
-        frontier_store_add(f->store, "refresh_retries", added ? 1 : UINT64_MAX);
-    if (!is_read(r, row))
-        return;
-    if (added)
-        due_count_add(&r->counts, row->due_ms);
-    else
-        due_count_remove(&r->counts, row->due_ms);
-}
-
-void frontier_refresh_stats(struct frontier *f, struct frontier_counts *out)
-{
-    int64_t by = f->refresh.wall_ms - LATE, oldest;
-
-    out->overdue = due_count_passed(&f->refresh.counts, by, &oldest);
-    if (out->overdue > 0)
-        out->overdue_for = (uint64_t)(by + LATE - oldest) / 1000;
 }
 
 #define MARK "refresh"
@@ -683,7 +733,7 @@ enum status frontier_redate_step(struct frontier *f, int64_t now,
 
     if (!f->refresh.redates)
         return STATUS_OK;
-    st = step(&d, STEP, now, &over);
+    st = step(&d, DATES_STEP, now, &over);
     if (st == STATUS_OK && over) {
         st = frontier_redate_note(f);
         f->refresh.redates = false;

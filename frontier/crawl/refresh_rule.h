@@ -40,9 +40,6 @@
 uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
                            bool changed);
 
-/* What is known of a URL that somebody says to have this rate: less than what
- * one good fetch tells. */
-uint64_t refresh_rate_guess(double rate);
 /* Did fetches tell? False of a guess, and of nothing. */
 bool refresh_rate_is_told(uint64_t known);
 
@@ -85,8 +82,6 @@ struct refresh_past {
                         were before it */
 };
 
-/* Can the URL have another outcome later, without a change of settings? */
-bool refresh_applies(struct outcome o);
 /* Does it say what there is at the URL? An error says nothing. */
 bool refresh_is_known(struct outcome o);
 /* Did it find that there is no such page? */
@@ -96,12 +91,6 @@ bool refresh_is_absent(struct outcome o);
  * said what there is. */
 uint64_t refresh_learn(const struct refresh_rules *r, uint64_t known,
                        int64_t gap_ms, bool changed);
-
-/* What is assumed of a URL whose server says that its response stays fresh for
- * this time, above 0: that is its interval, within a factor of
- * REFRESH_FRESH_MOST of the one it would have. Such times are often set for a
- * whole site, by what caches shall do, so more is not believed. */
-uint64_t refresh_guess_fresh(const struct refresh_rules *r, int64_t fresh_ms);
 
 /* How the final outcome `o`, which `past` includes, ends the lease of a URL
  * that was asked at `at_ms`. *due_ms: of LIFE_DATE, the date; else 0. */

@@ -575,33 +575,21 @@ struct blocklist_counts blocklist_counts(const struct blocklist *b)
     return b->counts;
 }
 
-double blocklist_rate(const struct blocklist *b)
+struct blocklist_size blocklist_size(const struct blocklist *b)
 {
+    struct blocklist_size size = {
+        .exact_keys = b->exact != NULL ? block_exact_count(b->exact) : 0};
     struct redis_bloom_info info;
     struct filter_stats s;
 
     if (b->filter != NULL) {
         filter_stats(b->filter, &s);
-        return s.fpr_predicted;
+        size.keys = s.count;
+        size.rate = s.fpr_predicted;
+    } else {
+        redis_bloom_known(b->redis, &info);
+        size.keys = info.count;
+        size.rate = info.fpr_predicted;
     }
-    redis_bloom_known(b->redis, &info);
-    return info.fpr_predicted;
-}
-
-uint64_t blocklist_keys(const struct blocklist *b)
-{
-    struct redis_bloom_info info;
-    struct filter_stats s;
-
-    if (b->filter != NULL) {
-        filter_stats(b->filter, &s);
-        return s.count;
-    }
-    redis_bloom_known(b->redis, &info);
-    return info.count;
-}
-
-uint64_t blocklist_exact_keys(const struct blocklist *b)
-{
-    return b->exact != NULL ? block_exact_count(b->exact) : 0;
+    return size;
 }

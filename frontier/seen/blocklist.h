@@ -11,7 +11,7 @@
  * and in files of other programs, that is logged.
  *
  * The filter is a file, held in memory, or a Redis URL. Without an exact list
- * the filter's false positives are blocked as well (blocklist_rate). While a
+ * the filter's false positives are blocked as well (blocklist_size). While a
  * Redis server is out of reach, the exact list alone decides; without one
  * nothing is blocked. That is counted (`unsure`) and logged once.
  *
@@ -58,11 +58,13 @@ struct blocklist_counts {
     uint64_t unsure;          /* asked while the filter was out of reach */
 };
 struct blocklist_counts blocklist_counts(const struct blocklist *b);
-/* The share of other URLs that the filter alone would block; the number of its
- * keys; the number of URLs on the exact list, 0 without one. */
-double blocklist_rate(const struct blocklist *b);
-uint64_t blocklist_keys(const struct blocklist *b);
-uint64_t blocklist_exact_keys(const struct blocklist *b);
+
+struct blocklist_size {
+    uint64_t keys;       /* of the filter */
+    uint64_t exact_keys; /* URLs on the exact list, 0 without one */
+    double rate; /* the share of other URLs that the filter alone would block */
+};
+struct blocklist_size blocklist_size(const struct blocklist *b);
 
 /*
  * The exact list, a set of URLs in a file, searched on disk.

@@ -174,10 +174,6 @@ uint64_t served_memory(const struct served *t); /* bytes, with the store's */
 uint64_t served_rows(const struct served *t);   /* including removed URLs */
 /* Stats of the store for monitoring; without hosts. */
 void served_get_stats(struct served *t, struct frontier_stats *out);
-/* Do counters, heaps and round robins agree with the URLs? For tests and
- * verify: reads all of memory. */
-bool served_consistent(struct served *t);
-
 /*
  * Names in the URLFrontier API: crawl IDs and queue keys.
  *

@@ -54,11 +54,6 @@ struct round_robin {
 };
 
 void round_robin_fini(struct round_robin *t);
-/* Puts it in its place by number and leased count, wherever it was before. */
-void round_robin_set(struct round_robin *t, struct turn *turn, int64_t number,
-                     uint32_t leased);
-void round_robin_remove(struct round_robin *t,
-                        struct turn *turn); /* if it is there */
 /* The turn with the least number below `before`, of queues with fewer than
  * `cap` leases (0: any); NULL: there is none. It is not removed. */
 struct turn *round_robin_first(const struct round_robin *t, uint32_t cap,
@@ -84,13 +79,6 @@ struct due_heap {
 };
 
 void due_heap_fini(struct due_heap *h); /* empties it and frees its memory */
-void due_heap_push(struct due_heap *h, struct due_entry e);
-/* NULL: it is empty. */
-const struct due_entry *due_heap_top(const struct due_heap *h);
-void due_heap_pop(struct due_heap *h);
-/* Keeps the entries for which `counts` returns true. */
-void due_heap_sweep(struct due_heap *h,
-                    bool (*counts)(void *ctx, struct due_entry e), void *ctx);
 
 static inline bool due_before(struct due_entry a, struct due_entry b)
 {
@@ -123,15 +111,6 @@ struct served_leases;
 struct served_leases *served_leases_new(void);
 void served_leases_free(struct served_leases *t); /* NULL is fine */
 
-/* Adds a lease, zeroed except for its id, which no other lease has. */
-struct served_lease *served_leases_add(struct served_leases *t, uint32_t id);
-/* Sets the digest by which it is found, once at most. */
-void served_leases_set_digest(struct served_leases *t, struct served_lease *h,
-                              struct digest digest);
-void served_leases_remove(struct served_leases *t, struct served_lease *h);
-
-struct served_lease *served_leases_find(const struct served_leases *t,
-                                        uint32_t id); /* NULL: none */
 /* Finds the lease with this digest; of several (a URL that was removed while
  * leased, and put again), the one with the greatest id. Never finds the digest
  * zero.

@@ -143,7 +143,9 @@ static void add_block(struct served_leases *t)
     }
 }
 
-struct served_lease *served_leases_add(struct served_leases *t, uint32_t id)
+/* Adds a lease, zeroed except for its id, which no other lease has. */
+static struct served_lease *served_leases_add(struct served_leases *t,
+                                              uint32_t id)
 {
     struct served_lease *h;
 
@@ -160,8 +162,10 @@ struct served_lease *served_leases_add(struct served_leases *t, uint32_t id)
     return h;
 }
 
-void served_leases_set_digest(struct served_leases *t, struct served_lease *h,
-                              struct digest digest)
+/* Sets the digest by which it is found, once at most. */
+static void served_leases_set_digest(struct served_leases *t,
+                                     struct served_lease *h,
+                                     struct digest digest)
 {
     assert(!is_said(h->digest));
     h->digest = digest;
@@ -184,7 +188,9 @@ static void leave_chains(struct served_leases *t, struct served_lease *h)
     *at = h->next_by_digest;
 }
 
-void served_leases_remove(struct served_leases *t, struct served_lease *h)
+/* Sets the digest by which it is found, once at most. */
+static void served_leases_remove(struct served_leases *t,
+                                 struct served_lease *h)
 {
     leave_chains(t, h);
     h->id = 0;
@@ -198,8 +204,9 @@ void served_leases_remove(struct served_leases *t, struct served_lease *h)
 
 /* ---- finding ---- */
 
-struct served_lease *served_leases_find(const struct served_leases *t,
-                                        uint32_t id)
+/* NULL: none */
+static struct served_lease *served_leases_find(const struct served_leases *t,
+                                               uint32_t id)
 {
     struct served_lease *h = *id_chain(t, id);
 

@@ -53,7 +53,8 @@ static void make_room(struct round_robin *t, uint32_t heap)
         heap_init(&t->by_leased[t->count++]);
 }
 
-void round_robin_remove(struct round_robin *t, struct turn *turn)
+/* if it is there */
+static void round_robin_remove(struct round_robin *t, struct turn *turn)
 {
     if (turn->item.place == 0)
         return;
@@ -61,8 +62,9 @@ void round_robin_remove(struct round_robin *t, struct turn *turn)
     t->entries--;
 }
 
-void round_robin_set(struct round_robin *t, struct turn *turn, int64_t number,
-                     uint32_t leased)
+/* Puts it in its place by number and leased count, wherever it was before. */
+static void round_robin_set(struct round_robin *t, struct turn *turn,
+                            int64_t number, uint32_t leased)
 {
     if (turn->item.place != 0 && turn->item.key == number &&
         turn->leased == leased)
@@ -145,7 +147,7 @@ static void sift_down(struct due_heap *h, uint32_t i)
     h->entries[i] = e;
 }
 
-void due_heap_push(struct due_heap *h, struct due_entry e)
+static void due_heap_push(struct due_heap *h, struct due_entry e)
 {
     if (h->count == h->cap) {
         h->cap = h->cap > 0 ? h->cap + h->cap / 2 + 1 : 4;
@@ -155,12 +157,14 @@ void due_heap_push(struct due_heap *h, struct due_entry e)
     sift_up(h, h->count - 1);
 }
 
-const struct due_entry *due_heap_top(const struct due_heap *h)
+/* NULL: it is empty. */
+static const struct due_entry *due_heap_top(const struct due_heap *h)
 {
     return h->count > 0 ? h->entries : NULL;
 }
 
-void due_heap_pop(struct due_heap *h)
+/* NULL: it is empty. */
+static void due_heap_pop(struct due_heap *h)
 {
     h->entries[0] = h->entries[--h->count];
     if (h->count > 0)
@@ -169,8 +173,10 @@ void due_heap_pop(struct due_heap *h)
         due_heap_fini(h);
 }
 
-void due_heap_sweep(struct due_heap *h,
-                    bool (*counts)(void *ctx, struct due_entry e), void *ctx)
+/* Keeps the entries for which `counts` returns true. */
+static void due_heap_sweep(struct due_heap *h,
+                           bool (*counts)(void *ctx, struct due_entry e),
+                           void *ctx)
 {
     uint32_t kept = 0;
 

@@ -461,22 +461,6 @@ static uint64_t shown_key(struct bytes owner, struct bytes form, uint64_t what)
     return XXH3_64bits_withSeed(form.at, form.len, what);
 }
 
-/* Has the space `form` of the owner shown `what` before? It has then. */
-static bool trap_family_shown(struct trap_table *t, struct bytes owner,
-                              struct bytes form, uint64_t what)
-{
-    return trap_memory_note(t->shown, shown_key(owner, form, what));
-}
-
-static bool trap_family_has_shown(const struct trap_table *t,
-                                  struct bytes owner, struct bytes form,
-                                  uint64_t what)
-{
-    uint32_t value;
-
-    return trap_memory_get(t->shown, shown_key(owner, form, what), &value);
-}
-
 /* Did one of the latest pages of the family have this text? */
 static bool trap_family_has_text(const struct trap_family *f, uint32_t tag)
 {
@@ -587,7 +571,8 @@ static void take_row(void *ctx, const struct trap_row *row)
                                               i * TRAP_TAG_SIZE,
                                           TRAP_TAG_SIZE);
     for (size_t i = 0; i < tags && f->rule == TRAP_COMBINATION; i++)
-        (void)trap_family_shown(t, row->owner, row->form, f->tags[i]);
+        (void)trap_memory_note(t->shown,
+                               shown_key(row->owner, row->form, f->tags[i]));
     f->tag_count = f->tag_room = (uint16_t)tags;
     t->memory += memory_of(f);
     o->traps += trap_family_is_trap(t, f);
@@ -676,8 +661,29 @@ static bool is_root(const struct trap_form *form)
 static bool was_shown(struct trap_table *t, const struct trap_form *form,
                       uint64_t what)
 {
-    return trap_family_shown(t, form->owner, bytes_of(form->at, form->len),
-                             what);
+    return trap_memory_note(t->shown,
+                            shown_key(form->owner,
+                                      bytes_of(form->at, form->len), what));
+}
+
+/* The family of the form; NULL: it is not under suspicion. */
+static struct trap_family *family_of(const struct trap_table *t,
+                                     enum trap_rule r,
+                                     const struct trap_form *form)
+{
+    return trap_family_find(trap_owner_find(t, form->owner), r,
+                            bytes_of(form->at, form->len));
+}
+
+/* The family of the form, made if `f` is NULL; NULL: there is no room. */
+static struct trap_family *suspect(struct trap_table *t, enum trap_rule r,
+                                   const struct trap_form *form,
+                                   struct trap_family *f, struct trap_owner **o)
+{
+    *o = trap_owner_make(t, form->owner);
+    return f != NULL
+               ? f
+               : trap_family_make(t, *o, r, bytes_of(form->at, form->len));
 }
 
 /* ---- evidence ---- */
@@ -739,15 +745,12 @@ static void judge_links(struct trap_table *t, enum trap_rule r,
     struct trap_form form;
     struct trap_owner *o;
     struct trap_family *f;
-    struct bytes name;
     uint64_t others;
     bool known;
 
     if (!trap_form(r, p->host, p->url, &form))
         return;
-    name = bytes_of(form.at, form.len);
-    o = trap_owner_find(t, form.owner);
-    f = trap_family_find(o, r, name);
+    f = family_of(t, r, &form);
     known = trap_family_has_text(f, tag_of(p));
     if (r == TRAP_COUNTER) {
         known |= was_shown(t, &form, tag_of(p));
@@ -755,14 +758,12 @@ static void judge_links(struct trap_table *t, enum trap_rule r,
     }
     if (!brings_only(t, r, &form, p, &others) ||
         (!known && (others > 0 || p->fresh_count == 0))) {
-        trap_family_clear(t, o, f);
+        trap_family_clear(t, trap_owner_find(t, form.owner), f);
         return;
     }
     if (p->fresh_count == 0)
         return; /* it feeds nothing, and says nothing new */
-    o = trap_owner_make(t, form.owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, r, name);
+    f = suspect(t, r, &form, f, &o);
     if (f == NULL)
         return;
     if (!trap_family_has_text(f, tag_of(p)))
@@ -790,22 +791,17 @@ static void judge_body(struct trap_table *t, const struct trap_page *p)
     struct trap_form form;
     struct trap_owner *o;
     struct trap_family *f;
-    struct bytes name;
 
     if (!trap_form(TRAP_SAME_BODY, p->host, p->url, &form))
         return;
-    name = bytes_of(form.at, form.len);
-    o = trap_owner_find(t, form.owner);
-    f = trap_family_find(o, TRAP_SAME_BODY, name);
+    f = family_of(t, TRAP_SAME_BODY, &form);
     if (f != NULL && f->body != p->body.hi) {
-        trap_family_clear(t, o, f);
+        trap_family_clear(t, trap_owner_find(t, form.owner), f);
         return;
     }
     if (p->fresh_count > 0 || (f == NULL && !known))
         return;
-    o = trap_owner_make(t, form.owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, TRAP_SAME_BODY, name);
+    f = suspect(t, TRAP_SAME_BODY, &form, f, &o);
     if (f == NULL)
         return;
     f->body = p->body.hi;
@@ -852,9 +848,12 @@ static bool has_only_filters(const struct trap_table *t,
 {
     uint64_t part[TRAP_PARTS_MOST];
     size_t parts = trap_parts(url, trap_form_is_root(space->form), part);
+    uint32_t any;
 
     for (size_t i = 0; i < parts; i++)
-        if (!trap_family_has_shown(t, space->owner, space->form, ~part[i]))
+        if (!trap_memory_get(t->shown,
+                             shown_key(space->owner, space->form, ~part[i]),
+                             &any))
             return false;
     return true;
 }
@@ -867,7 +866,6 @@ static void judge_spelling(struct trap_table *t, enum trap_rule r,
     struct trap_form form;
     struct trap_owner *o;
     struct trap_family *f;
-    struct bytes name;
     uint64_t spelling;
     uint32_t text;
 
@@ -884,16 +882,13 @@ static void judge_spelling(struct trap_table *t, enum trap_rule r,
         trap_memory_set(t->shown, spelling, tag_of(p));
         return;
     }
-    name = bytes_of(form.at, form.len);
-    f = trap_family_find(trap_owner_find(t, form.owner), r, name);
+    f = family_of(t, r, &form);
     if (text != tag_of(p)) {
         if (f != NULL && (is_without_own(p) || r == TRAP_SESSION))
             trap_family_restart(t, f);
         return; /* it may differ in its own address alone */
     }
-    o = trap_owner_make(t, form.owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, r, name);
+    f = suspect(t, r, &form, f, &o);
     if (f != NULL)
         trap_family_count(t, o, f, WHOLE);
 }
@@ -910,7 +905,6 @@ static void judge_root(struct trap_table *t, const struct trap_page *p)
     struct trap_form form;
     struct trap_owner *o;
     struct trap_family *f;
-    struct bytes name;
     uint64_t spelling;
 
     if (!is_without_own(p) || !trap_form_root(p->host, p->url, &form))
@@ -925,17 +919,14 @@ static void judge_root(struct trap_table *t, const struct trap_page *p)
     }
     if (first == own)
         return; /* of the family below it */
-    name = bytes_of(form.at, form.len);
-    f = trap_family_find(trap_owner_find(t, form.owner), TRAP_ORDER, name);
+    f = family_of(t, TRAP_ORDER, &form);
     if (text != tag_of(p)) {
         if (f != NULL)
             trap_family_restart(t, f);
         return;
     }
     note_filters(t, &form, p->url);
-    o = trap_owner_make(t, form.owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, TRAP_ORDER, name);
+    f = suspect(t, TRAP_ORDER, &form, f, &o);
     if (f != NULL)
         trap_family_count(t, o, f, WHOLE);
 }
@@ -983,9 +974,7 @@ static bool leads_elsewhere(const struct trap_table *t,
 static void judge_space(struct trap_table *t, const struct trap_form *form,
                         const struct trap_page *p)
 {
-    struct bytes name = bytes_of(form->at, form->len);
-    struct trap_family *f = trap_family_find(trap_owner_find(t, form->owner),
-                                             TRAP_COMBINATION, name);
+    struct trap_family *f = family_of(t, TRAP_COMBINATION, form);
     bool new = shows_something(t, form, p, f) || leads_elsewhere(t, form, p);
     struct trap_view orders;
     struct trap_owner *o;
@@ -994,9 +983,7 @@ static void judge_space(struct trap_table *t, const struct trap_form *form,
         trap_family_restart(t, f);
     if (new || !is_without_own(p) || !is_trap(t, TRAP_ORDER, form, &orders))
         return;
-    o = trap_owner_make(t, form->owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, TRAP_COMBINATION, name);
+    f = suspect(t, TRAP_COMBINATION, form, f, &o);
     if (f != NULL)
         trap_family_count(t, o, f, WHOLE);
 }

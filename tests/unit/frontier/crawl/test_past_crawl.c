@@ -111,16 +111,22 @@ static void make_old(struct rig *r, bool record_links)
     rig_stop(r);
 }
 
-static struct past_crawl *open_past(const struct rig *old)
+static struct past_crawl *open_past_as(const struct rig *old,
+                                       const char *identity)
 {
     struct past_crawl *p = NULL;
     struct buf why;
 
     buf_init(&why, 1000);
-    ck_ok(past_crawl_open(&p, old->at.dir, MEMORY, &why));
+    ck_ok(
+        past_crawl_open(&p, old->at.dir, bytes_of_str(identity), MEMORY, &why));
     ck_assert_uint_eq(why.len, 0);
-    ck_ok(past_crawl_set_identity(p, bytes_of_str(IDENTITY)));
     return p;
+}
+
+static struct past_crawl *open_past(const struct rig *old)
+{
+    return open_past_as(old, IDENTITY);
 }
 
 /* ---- what it knows ---- */
@@ -133,7 +139,9 @@ static void refuse(const char *dir, enum status st, const char *because)
     struct buf why;
 
     buf_init(&why, 1000);
-    ck_assert_int_eq(past_crawl_open(&p, dir, MEMORY, &why), st);
+    ck_assert_int_eq(past_crawl_open(&p, dir, bytes_of_str(IDENTITY), MEMORY,
+                                     &why),
+                     st);
     ck_assert_ptr_null(p);
     ck_assert_msg(strstr(buf_str(&why), dir) == buf_str(&why) &&
                       strstr(buf_str(&why), because) != NULL,
@@ -287,8 +295,7 @@ TEST(pages_that_another_identity_fetched_are_asked_for_in_full)
     struct rig old;
 
     make_old(&old, true);
-    p = open_past(&old);
-    ck_ok(past_crawl_set_identity(p, bytes_of_str("other/2\ngzip")));
+    p = open_past_as(&old, "other/2\ngzip");
     ck_assert_uint_eq(may_ask(p), 0);
     past_crawl_close(p);
     change(&old, "UPDATE meta SET value = '2' WHERE name = 'identity_seq'");
@@ -341,7 +348,7 @@ static void begin_new(struct both *b, int64_t depth, bool keeps_records)
     b->new.o.identity = bytes_of_str(IDENTITY);
     b->new.o.record_links = true;
     b->new.o.past = b->past;
-    b->new.o.store.digest_seed = past_crawl_seed(b->past);
+    b->new.o.store.digest_seed = past_crawl_facts(b->past).seed;
     rig_create(&b->new);
     rig_seed(&b->new, pages[ROOT].url);
 }
@@ -479,7 +486,7 @@ TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
         b.new.o.listings = UINT32_C(1) << LINK_SITEMAP;
         b.new.o.identity = bytes_of_str(IDENTITY);
         b.new.o.past = b.past;
-        b.new.o.store.digest_seed = past_crawl_seed(b.past);
+        b.new.o.store.digest_seed = past_crawl_facts(b.past).seed;
         rig_create(&b.new);
         item = rig_item(&b.new, pages[C].url);
         item.kind = is_list ? LINK_SITEMAP : LINK_AREA;

@@ -282,8 +282,8 @@ TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
     ck_ok(blocklist_open(&b, &o, &error));
     got = count_blocked(b, 3000);
     ck_assert_uint_gt(got, 1020);
-    ck_assert_double_gt(blocklist_rate(b), 0.01);
-    ck_assert_uint_eq(blocklist_exact_keys(b), 0);
+    ck_assert_double_gt(blocklist_size(b).rate, 0.01);
+    ck_assert_uint_eq(blocklist_size(b).exact_keys, 0);
     blocklist_close(b);
 
     o.exact = list;
@@ -293,7 +293,7 @@ TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
     ck_assert_uint_eq(c.asked, 3000);
     ck_assert_uint_eq(c.blocked, 1000);
     ck_assert_uint_eq(c.false_positives, got - 1000);
-    ck_assert_uint_eq(blocklist_exact_keys(b), 1000);
+    ck_assert_uint_eq(blocklist_size(b).exact_keys, 1000);
     blocklist_close(b);
     buf_fini(&error);
 }

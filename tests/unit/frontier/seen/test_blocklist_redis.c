@@ -119,10 +119,10 @@ TEST(keys_are_texts_or_digests_as_the_filter_has_them)
         b = opened(all[i].settings, NULL);
         expect_blocked(b, 3);
         expect_counts(b, URLS, BLOCKED, 0, 0);
-        ck_assert_uint_eq(blocklist_keys(b), BLOCKED);
-        ck_assert_uint_eq(blocklist_exact_keys(b), 0);
-        ck_assert_double_gt(blocklist_rate(b), 0);
-        ck_assert_double_lt(blocklist_rate(b), 1e-6);
+        ck_assert_uint_eq(blocklist_size(b).keys, BLOCKED);
+        ck_assert_uint_eq(blocklist_size(b).exact_keys, 0);
+        ck_assert_double_gt(blocklist_size(b).rate, 0);
+        ck_assert_double_lt(blocklist_size(b).rate, 1e-6);
         blocklist_close(b);
         (void)redis_server_do(&server, "FLUSHALL");
     }
@@ -175,7 +175,7 @@ TEST(without_its_server_the_exact_list_alone_decides)
     NEEDS_SERVER;
     fill("", seed);
     b = opened("", write_exact(path));
-    ck_assert_uint_eq(blocklist_exact_keys(b), URLS / 2);
+    ck_assert_uint_eq(blocklist_size(b).exact_keys, URLS / 2);
     expect_blocked(b, 6);
     expect_counts(b, URLS, BOTH, BLOCKED - BOTH, 0);
     redis_server_kill(&server);
@@ -205,6 +205,6 @@ TEST(without_server_and_list_nothing_is_blocked)
     redis_server_kill(&server);
     expect_blocked(b, 0);
     expect_counts(b, URLS, 0, 0, URLS);
-    ck_assert_uint_eq(blocklist_keys(b), BLOCKED); /* as last told */
+    ck_assert_uint_eq(blocklist_size(b).keys, BLOCKED); /* as last told */
     blocklist_close(b);
 }

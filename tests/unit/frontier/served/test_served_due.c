@@ -137,8 +137,7 @@ static uint64_t seen_asked(struct served *t)
 }
 
 /* Promise (The service): a leased URL that comes back is found without filter
- * and exact set, so completing costs what is leased and not what there is. See
- * also `served_leases`. */
+ * and exact set, so completing costs what is leased and not what there is. */
 /* Filter and exact set grow with all URLs; the leases do not. */
 TEST(a_url_that_comes_back_is_found_without_the_seen_check)
 {

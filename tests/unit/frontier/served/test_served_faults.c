@@ -5,6 +5,7 @@
  */
 #include "frontier/served/served.h"
 #include "tests/unit/frontier/frontier_rig.h"
+#include "tests/unit/frontier/served/served_check.h"
 #include "tests/unit/storage/step_fault.h"
 
 #define NOW RIG_WALL
