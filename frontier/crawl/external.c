@@ -25,6 +25,19 @@
 #include "base/mem.h"
 #include "frontier/crawl/frontier_impl.h"
 
+struct external_leases {
+    struct served_log *log;
+    struct heap until;     /* of struct external_lease */
+    struct map *by_number; /* of struct external_lease */
+};
+
+struct external_lease {
+    struct heap_item until; /* first; monotonic */
+    uint64_t number, id;
+    int64_t at_ms;
+    uint64_t seq; /* of its current row */
+};
+
 /*
  * Removes URLs from their queues.
  *

@@ -331,43 +331,17 @@ struct frontier {
     bool identity_noted; /* the store has this run's */
 };
 
-/* ---- of external.c ---- */
-
-/* Writes the final outcome of a removed URL. */
-extern const struct outcome frontier_removed;
-#define REMOVED_TEXT "removed by the operator"
-/* Was it removed? It may still be leased, or be put back. */
-bool frontier_is_removed(const struct host_queue *h, uint64_t id);
-
-/* Counts more removed URLs; the mark is stored already. */
-MUST_CHECK enum status frontier_count_removed(struct frontier *f,
-                                              struct host_queue *h, uint64_t n);
-
-/* ---- of external.c ---- */
-
-/* Loads external leases of an earlier run, and delays that people have set, if
- * there are any. Call it before hosts are scheduled. */
-MUST_CHECK enum status external_restore(struct frontier *f, int64_t now,
-                                        int64_t wall_ms);
-void external_free(struct external_leases *l); /* NULL is fine */
-/* Ends leases past their deadline. */
-void external_tick(struct frontier *f, int64_t now);
-/* Before a commit: a step of upkeep. */
-MUST_CHECK enum status external_step(struct frontier *f);
-size_t external_count(const struct external_leases *l); /* NULL: 0 */
-/* Is a URL read from its queue leased since before a restart, or done since it
- * was read? Then it must not be leased. */
-bool external_is_elsewhere(const struct frontier *f, uint64_t id);
-/* Drops the external part of a lease; the lease itself goes on. */
-void external_end_lease(struct frontier *f, struct lease_record *r);
-/* Stores the settings of a host's queue. */
-MUST_CHECK enum status external_set_queue(struct frontier *f,
-                                          const struct host_queue *h);
+/* ---- frontier.c ---- */
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
 /* Marks the frontier broken and returns `st`. */
 enum status frontier_broke(struct frontier *f, enum status st);
+/* Why a host is held back, where a person said so: static, to be compared. */
+extern const char frontier_by_person[];
+
+/* ---- frontier_admit.c ---- */
+
 /* A URL to be admitted. */
 struct admission {
     const struct url_item *item;
@@ -386,49 +360,106 @@ struct admission {
 MUST_CHECK enum status frontier_admit(struct frontier *f,
                                       struct admission *list, size_t n,
                                       bool all_ids, int64_t wall_ms);
-/* The host of a queue, made if missing, woken if it rests. */
-struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
-/* Does the outcome of a URL of this kind count as a page? */
-bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
-                             uint8_t kind);
-/* Counts the outcome of a URL of this kind; `back`: takes it from the counters
- * again. */
-void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
-                            bool back);
-/* Counts a page whose body or text another one had before; `by` UINT64_MAX:
- * takes that back. */
-MUST_CHECK enum status frontier_count_repeat(struct frontier *f,
-                                             const struct fetch_row *row,
-                                             uint64_t by);
 /* If the URL is a seed, notes where a resume stops searching for seeds. */
 MUST_CHECK enum status frontier_note_root(struct frontier *f, uint32_t depth,
                                           uint64_t id);
+/* Counts the drops of `done` by reason, and keeps examples and those that may
+ * come back. */
+MUST_CHECK enum status frontier_take_drops(struct frontier *f,
+                                           const struct url_done *done,
+                                           int64_t wall_ms);
+/* Keeps the URL of a final outcome likewise, if it may come back. */
+MUST_CHECK enum status frontier_keep_row(struct frontier *f,
+                                         const struct fetch_row *row,
+                                         struct outcome o, uint8_t kind);
+/* The same for a page that was fetched, and has links of kinds that were not
+ * looked for. */
+MUST_CHECK enum status frontier_keep_page(struct frontier *f,
+                                          const struct url_done *d);
+/* A sitemap that a seed stands for, guessed or given, whose robots.txt was not
+ * asked for with --robots off: it is asked for again with another one, and the
+ * robots.txt before it, for the sitemaps that this names. */
+MUST_CHECK enum status frontier_keep_guess(struct frontier *f,
+                                           const struct url_done *d,
+                                           const struct lease_record *l);
+/* Can a change of settings lift the reason? */
+bool frontier_may_return(enum outcome_reason r);
+/* Seeds that were dropped, as rows of URL and kind alone: they have no row. */
+MUST_CHECK enum status frontier_each_dropped_seed(struct frontier *f,
+                                                  url_row_visit visit,
+                                                  void *ctx);
+/* Forgets which drops were kept recently. */
+void frontier_forget_drops(struct frontier *f);
+/* Opens the table of suspicious families, unless --traps is off. */
+MUST_CHECK enum status frontier_trap_open(struct frontier *f);
+/* Must a queued URL be skipped as a trap's? f->trap_text says which trap. */
+bool frontier_trap_has(struct frontier *f, struct bytes host,
+                       const struct url_row *row);
+/* The links of a page are those of a trap that is told by the page's body. */
+bool frontier_trap_has_body(struct frontier *f, const struct url_done *done);
+/* A page was fetched: takes it as evidence, with the links it revealed. */
+void frontier_trap_page(struct frontier *f, const struct url_lease *page,
+                        const struct url_done *done,
+                        const struct fetch_row *row,
+                        const struct admission *links, size_t n);
 
-/* Sets the outcome in the row of a try. */
-void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final);
-/* The whole outcome of a leased URL, and the end of its lease. links[0..n) are
- * those of `d`, admitted. */
-MUST_CHECK enum status frontier_settle_page(
-    struct frontier *f, struct url_done *d, const struct admission *links,
-    size_t n, const struct link_range *rows, int64_t now, int64_t wall_ms);
-/* Records a URL's final outcome: its row, done bit and counters. */
-MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
-                                       bool seed, uint8_t kind,
-                                       struct fetch_row *row, struct outcome o);
+/* ---- rejudge.c ---- */
 
-/* ---- frontier_settle.c: lines for --verbose and --decisions ---- */
+/* URL `id` is this near now, while depths are being found. */
+void levels_come_nearer(struct frontier *f, uint64_t id, uint32_t depth);
+void levels_free(struct frontier *f);
+/* Of a link that is as far from a seed as its page, or farther. Only redirects
+ * count as hops. */
+static inline enum path_step frontier_step(bool on_level, uint16_t hops)
+{
+    return !on_level ? PATH_LINK : hops > 0 ? PATH_SAME : PATH_ENTRY;
+}
+/* A URL that is done with outcome `o` gets a new row and stands in its queue
+ * again, and `o` is taken back from the counters. *back: false if it is not
+ * done, or came back already. `row` is valid until then. */
+MUST_CHECK enum status frontier_readmit(struct frontier *f,
+                                        const struct url_row *row,
+                                        struct outcome o, int64_t now,
+                                        int64_t wall_ms, bool *back);
+/* What URLs are asked now; o.judge.scope is not NULL. */
+struct candidate_rules frontier_rules(const struct frontier *f);
+/* Reads how far an earlier run had come. */
+MUST_CHECK enum status rejudge_restore(struct frontier *f);
+/* Is there any drop to judge now? */
+bool rejudge_is_due(const struct frontier *f);
+/* Drops of these reasons are judged again when nothing is queued, in this run
+ * or a later one. */
+MUST_CHECK enum status rejudge_later(struct frontier *f, uint64_t reasons);
+/* A depth has changed, or what was found may have another than its row says:
+ * when nothing is queued, what --depth kept out is judged again, and what other
+ * shards know. */
+MUST_CHECK enum status rejudge_depths(struct frontier *f);
+/* Judges some of what is due. */
+MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
+                                    int64_t wall_ms);
 
-/* The last word on a URL. */
-void frontier_log_done(struct bytes url, const struct fetch_row *row,
-                       struct outcome o);
-/* Links of a page that were not admitted. */
-void frontier_log_drops(struct bytes page, const struct url_done *done);
+/* ---- frontier_hosts.c ---- */
 
-/*
- * Hosts: hosts: when one is asked, by which delays, limits, budgets
- * and politeness groups, and whether it responds; for the frontier's files.
- */
-/* ---- of frontier_schedule.c ---- */
+/* The host of a queue, made if missing, woken if it rests. */
+struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
+/* As frontier_pause, without chance; `h` may be NULL: of a host of which nothing
+ * is known. */
+int64_t frontier_usual_pause(const struct frontier *f,
+                             const struct host_queue *h);
+/* The queue has URLs, or more than before: puts its host in the schedule. */
+void frontier_queue_grew(struct frontier *f, uint32_t queue);
+/* Wakes hosts whose turn comes before all others'. */
+void frontier_wake(struct frontier *f);
+/* After a commit: forgets hosts that are finished, lets others rest. */
+void frontier_tend_hosts(struct frontier *f, int64_t now);
+/* Tells the store what hosts take of memory. */
+void frontier_weigh_hosts(struct frontier *f);
+uint64_t frontier_host_memory(const struct frontier *f); /* octets */
+/* For a host of an earlier run whose last request is not known: assumes that it
+ * was at the end of that run. */
+void frontier_wait_once(struct frontier *f, struct host_queue *h);
+
+/* ---- frontier_schedule.c ---- */
 
 /* What the schedule goes by. */
 struct schedule_host frontier_schedule_host(const struct host_queue *h);
@@ -454,64 +485,11 @@ uint64_t frontier_most_leases(const struct frontier *f,
 /* When one of its done URLs may be fetched again. */
 int64_t frontier_dated_due(const struct frontier *f,
                            const struct host_queue *h);
-
 /* The options for one host: a person may have set its delay. */
 struct schedule_options frontier_schedule(const struct frontier *f,
                                           const struct host_queue *h);
 /* The pause of a host after a response. */
 int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
-/* The same without chance; `h` may be NULL: of a host of which nothing is
- * known. */
-int64_t frontier_usual_pause(const struct frontier *f,
-                             const struct host_queue *h);
-
-/* ---- of frontier_hosts.c, as is frontier_host ---- */
-
-/* The queue has URLs, or more than before: puts its host in the schedule. */
-void frontier_queue_grew(struct frontier *f, uint32_t queue);
-/* Wakes hosts whose turn comes before all others'. */
-void frontier_wake(struct frontier *f);
-/* After a commit: forgets hosts that are finished, lets others rest. */
-void frontier_tend_hosts(struct frontier *f, int64_t now);
-/* Tells the store what hosts take of memory. */
-void frontier_weigh_hosts(struct frontier *f);
-uint64_t frontier_host_memory(const struct frontier *f); /* octets */
-/* For a host of an earlier run whose last request is not known: assumes that it
- * was at the end of that run. */
-void frontier_wait_once(struct frontier *f, struct host_queue *h);
-
-/* ---- of frontier_lease.c ---- */
-
-/* Leases the host's next URL; *out = NULL if it had none. */
-MUST_CHECK enum status frontier_lease_from(struct frontier *f,
-                                           struct host_queue *h, int64_t now,
-                                           int64_t wall_ms,
-                                           struct lease_record **out);
-/* The same for URL `id` of this host, which must be in no queue and not
- * leased. */
-MUST_CHECK enum status frontier_lease_id(struct frontier *f,
-                                         struct host_queue *h, uint64_t id,
-                                         int64_t now, int64_t wall_ms,
-                                         struct lease_record **out);
-
-/* Leases the URL of the row, and lets its host's delay begin. */
-struct lease_record *frontier_begin_lease(
-    struct frontier *f, struct host_queue *h, const struct url_row *row,
-    struct bytes key, uint32_t tries, const struct url_last *last, int64_t now);
-/* Do scope, traps and people still let the URL be fetched? */
-bool frontier_is_wanted_again(struct frontier *f, const struct host_queue *h,
-                              struct bytes key, const struct url_row *row);
-
-/* How many of `most` URLs may be leased within the limit of pages. */
-size_t frontier_pages_left(const struct frontier *f, size_t most);
-
-/* ---- the state of a host ---- */
-
-/* A URL of the host is done; counted only if the host has a limit. */
-MUST_CHECK enum status frontier_count_done(struct frontier *f,
-                                           struct host_queue *h);
-/* How many more of its URLs may be done within the limit set by a person. */
-uint64_t frontier_limit_left(const struct host_queue *h);
 /* Adds the host to its group if that is known, else sets it aside. */
 MUST_CHECK enum status frontier_find_place(struct frontier *f,
                                            struct host_queue *h);
@@ -522,11 +500,6 @@ MUST_CHECK enum status frontier_recall_place(struct frontier *f,
 MUST_CHECK enum status frontier_answered_from(struct frontier *f,
                                               struct host_queue *h,
                                               struct bytes ip, int64_t now);
-/* Applies what a response said about its host: delays, back-off, robots. */
-MUST_CHECK enum status frontier_host_news(struct frontier *f,
-                                          struct host_queue *h,
-                                          const struct host_news *news,
-                                          int64_t now, int64_t wall_ms);
 /* What a request says of whether its host can be reached; `how` it ended.
  * True: frontier_remember has something new to keep. */
 bool frontier_note_reach(struct frontier *f, struct host_queue *h,
@@ -539,22 +512,6 @@ bool frontier_is_given_up(const struct host_queue *h);
  * does. `size` >= 32. */
 const char *frontier_reach_reason(const struct host_queue *h, char *out,
                                   size_t size);
-/* What has to survive a restart is written when it changes. */
-MUST_CHECK enum status frontier_remember(struct frontier *f,
-                                         const struct host_queue *h,
-                                         int64_t now, int64_t wall_ms);
-/* Why a host is held back, where a person said so: static, to be compared. */
-extern const char frontier_by_person[];
-
-/* What a response, or the lack of one, says of its host. */
-MUST_CHECK enum status frontier_settle_reach(struct frontier *f,
-                                             struct host_queue *h,
-                                             const struct host_news *news,
-                                             struct outcome how, int64_t now,
-                                             int64_t wall_ms);
-
-/* ---- of frontier_schedule.c ---- */
-
 /* URL `id` of `h` wants its next request to go to the host of queue `key`. */
 MUST_CHECK enum status frontier_cross_host_ask(struct frontier *f,
                                                struct host_queue *h,
@@ -574,90 +531,29 @@ MUST_CHECK enum status frontier_cross_host_end(struct frontier *f,
 /* Call it when due times of hosts have changed other than by responses. */
 void frontier_cross_hosts_again(struct frontier *f);
 
-/* ---- of frontier_budget.c ---- */
+/* ---- frontier_lease.c ---- */
 
-void frontier_budget_open(struct frontier *f);
-void frontier_budget_close(struct frontier *f);
-/* Is what hosts spend counted? */
-bool frontier_budget_counts(const struct frontier *f);
-/* How many URLs of the host may be leased or become pages now, with those that
- * are leased. *which (or NULL): see budget.h; "limit" is a person's. */
-uint64_t frontier_budget_left(const struct frontier *f,
-                              const struct host_queue *h, const char **which);
-/* Makes the host one of its domain's, and no longer. */
-void frontier_budget_join(struct frontier *f, struct host_queue *h);
-void frontier_budget_leave(struct host_queue *h);
-/* What an earlier run spent. */
-void frontier_budget_restore(struct frontier *f, struct host_queue *h,
-                             const struct queue_state *s);
-void frontier_budget_spend(struct frontier *f, struct host_queue *h,
-                           uint64_t pages, uint64_t octets);
-/* A page is none any more (rejudge.c). */
-MUST_CHECK enum status frontier_budget_return(struct frontier *f,
-                                              struct host_queue *h, int64_t now,
-                                              int64_t wall_ms);
-/* The page links to these hosts. */
-MUST_CHECK enum status frontier_budget_links(struct frontier *f,
-                                             const struct url_done *done,
-                                             int64_t now, int64_t wall_ms);
-/* The host is scheduled anew, as after each lease that begins or ends:
- * reschedules those of its domain if that has room again. */
-void frontier_budget_look(struct frontier *f, struct host_queue *h);
-
-/*
- * Links: links on their way into a queue: which are dropped, which
- * of these are kept and judged again, and in which order a host's URLs go out;
- * for the frontier's files.
- */
-/* ---- of frontier_admit.c ---- */
-
-/* Counts the drops of `done` by reason, and keeps examples and those that may
- * come back. */
-MUST_CHECK enum status frontier_take_drops(struct frontier *f,
-                                           const struct url_done *done,
-                                           int64_t wall_ms);
-/* The same for the final outcome of a URL. */
-MUST_CHECK enum status frontier_keep_row(struct frontier *f,
-                                         const struct fetch_row *row,
-                                         struct outcome o, uint8_t kind);
-/* The same for a page that was fetched, and has links of kinds that were not
- * looked for. */
-MUST_CHECK enum status frontier_keep_page(struct frontier *f,
-                                          const struct url_done *d);
-/* A sitemap that a seed stands for, guessed or given, whose robots.txt was not
- * asked for with --robots off: it is asked for again with another one, and the
- * robots.txt before it, for the sitemaps that this names. */
-MUST_CHECK enum status frontier_keep_guess(struct frontier *f,
-                                           const struct url_done *d,
-                                           const struct lease_record *l);
-/* A link that goes to another shard: with a limit of depth it is kept, and sent
- * again when a shorter way to its page is found. */
-bool frontier_may_return(enum outcome_reason r);
-/* Seeds that were dropped, as rows of URL and kind alone: they have no row. */
-MUST_CHECK enum status frontier_each_dropped_seed(struct frontier *f,
-                                                  url_row_visit visit,
-                                                  void *ctx);
-/* Forgets which drops were kept recently. */
-void frontier_forget_drops(struct frontier *f);
-
-/* ---- of frontier_admit.c ---- */
-
-/* Opens the table of suspicious families, unless --traps is off. */
-MUST_CHECK enum status frontier_trap_open(struct frontier *f);
-/* Must a queued URL be skipped as a trap's? f->trap_text says which trap. */
-bool frontier_trap_has(struct frontier *f, struct bytes host,
-                       const struct url_row *row);
-/* The links of a page are those of a trap that is told by the page's body. */
-bool frontier_trap_has_body(struct frontier *f, const struct url_done *done);
-/* A page was fetched: takes it as evidence, with the links it revealed. */
-void frontier_trap_page(struct frontier *f, const struct url_lease *page,
-                        const struct url_done *done,
-                        const struct fetch_row *row,
-                        const struct admission *links, size_t n);
-
-/* ---- of frontier_lease.c ---- */
-
-/* Opens what it keeps, and recalls the classes of queued URLs. */
+/* Leases the host's next URL; *out = NULL if it had none. */
+MUST_CHECK enum status frontier_lease_from(struct frontier *f,
+                                           struct host_queue *h, int64_t now,
+                                           int64_t wall_ms,
+                                           struct lease_record **out);
+/* The same for URL `id` of this host, which must be in no queue and not
+ * leased. */
+MUST_CHECK enum status frontier_lease_id(struct frontier *f,
+                                         struct host_queue *h, uint64_t id,
+                                         int64_t now, int64_t wall_ms,
+                                         struct lease_record **out);
+/* Leases the URL of the row, and lets its host's delay begin. */
+struct lease_record *frontier_begin_lease(
+    struct frontier *f, struct host_queue *h, const struct url_row *row,
+    struct bytes key, uint32_t tries, const struct url_last *last, int64_t now);
+/* Do scope, traps and people still let the URL be fetched? */
+bool frontier_is_wanted_again(struct frontier *f, const struct host_queue *h,
+                              struct bytes key, const struct url_row *row);
+/* How many of `most` URLs may be leased within the limit of pages. */
+size_t frontier_pages_left(const struct frontier *f, size_t most);
+/* Opens what the order of URLs keeps, and recalls the classes of queued ones. */
 MUST_CHECK enum status frontier_order_open(struct frontier *f);
 void frontier_order_close(struct frontier *f);
 /* Counts these links, puts new URLs in their classes, and raises those that
@@ -668,50 +564,56 @@ MUST_CHECK enum status frontier_order_links(struct frontier *f,
 /* Puts a queued URL in its class. */
 MUST_CHECK enum status frontier_order_row(struct frontier *f,
                                           const struct url_row *row);
-/* Gives some of them theirs. */
+/* Gives some queued URLs their classes anew, if the rules have changed. */
 MUST_CHECK enum status frontier_order_step(struct frontier *f, int64_t now);
+struct link_sketch;
+uint64_t link_sketch_memory(const struct link_sketch *s); /* NULL: 0 */
 
-/* ---- of rejudge.c ---- */
+/* ---- frontier_settle.c ---- */
 
-/* URL `id` is this near now, while depths are being found. */
-void levels_come_nearer(struct frontier *f, uint64_t id, uint32_t depth);
-void levels_free(struct frontier *f);
-/* Of a link that is as far from a seed as its page, or farther. Only redirects
- * count as hops. */
-static inline enum path_step frontier_step(bool on_level, uint16_t hops)
-{
-    return !on_level ? PATH_LINK : hops > 0 ? PATH_SAME : PATH_ENTRY;
-}
-
-/* ---- of rejudge.c ---- */
-
-/* A URL that is done with outcome `o` gets a new row and stands in its queue
- * again, and `o` is taken back from the counters. *back: false if it is not
- * done, or came back already. `row` is valid until then. */
-MUST_CHECK enum status frontier_readmit(struct frontier *f,
-                                        const struct url_row *row,
-                                        struct outcome o, int64_t now,
-                                        int64_t wall_ms, bool *back);
-
-/* ---- of rejudge.c ---- */
-
-/* What URLs are asked now; o.judge.scope is not NULL. */
-struct candidate_rules frontier_rules(const struct frontier *f);
-
-/* Reads how far an earlier run had come. */
-MUST_CHECK enum status rejudge_restore(struct frontier *f);
-/* Is there any drop to judge now? */
-bool rejudge_is_due(const struct frontier *f);
-/* Drops of these reasons are judged again when nothing is queued, in this run
- * or a later one. */
-MUST_CHECK enum status rejudge_later(struct frontier *f, uint64_t reasons);
-/* A depth has changed, or what was found may have another than its row says:
- * when nothing is queued, what --depth kept out is judged again, and what other
- * shards know. */
-MUST_CHECK enum status rejudge_depths(struct frontier *f);
-/* Judges some of them. */
-MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
-                                    int64_t wall_ms);
+/* Does the outcome of a URL of this kind count as a page? */
+bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
+                             uint8_t kind);
+/* Counts the outcome of a URL of this kind; `back`: takes it from the counters
+ * again. */
+void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                            bool back);
+/* Counts a page whose body or text another one had before; `by` UINT64_MAX:
+ * takes that back. */
+MUST_CHECK enum status frontier_count_repeat(struct frontier *f,
+                                             const struct fetch_row *row,
+                                             uint64_t by);
+/* Sets the outcome in the row of a try. */
+void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final);
+/* The whole outcome of a leased URL, and the end of its lease. links[0..n) are
+ * those of `d`, admitted. */
+MUST_CHECK enum status frontier_settle_page(
+    struct frontier *f, struct url_done *d, const struct admission *links,
+    size_t n, const struct link_range *rows, int64_t now, int64_t wall_ms);
+/* Records a URL's final outcome: its row, done bit and counters. */
+MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
+                                       bool seed, uint8_t kind,
+                                       struct fetch_row *row, struct outcome o);
+/* The last word on a URL. */
+void frontier_log_done(struct bytes url, const struct fetch_row *row,
+                       struct outcome o);
+/* Links of a page that were not admitted. */
+void frontier_log_drops(struct bytes page, const struct url_done *done);
+/* Applies what a response said about its host: delays, back-off, robots. */
+MUST_CHECK enum status frontier_host_news(struct frontier *f,
+                                          struct host_queue *h,
+                                          const struct host_news *news,
+                                          int64_t now, int64_t wall_ms);
+/* What has to survive a restart is written when it changes. */
+MUST_CHECK enum status frontier_remember(struct frontier *f,
+                                         const struct host_queue *h,
+                                         int64_t now, int64_t wall_ms);
+/* What a response, or the lack of one, says of its host. */
+MUST_CHECK enum status frontier_settle_reach(struct frontier *f,
+                                             struct host_queue *h,
+                                             const struct host_news *news,
+                                             struct outcome how, int64_t now,
+                                             int64_t wall_ms);
 
 /* ---- frontier_past.c ---- */
 
@@ -724,13 +626,6 @@ MUST_CHECK enum status frontier_had_before(struct frontier *f,
 MUST_CHECK enum status frontier_why_known(struct frontier *f,
                                           const struct url_done *done, size_t i,
                                           enum outcome_reason *why);
-
-/*
- * Pages fetched before: what is known of pages that were fetched before, in this
- * crawl or an earlier one, for the frontier's files.
- */
-/* ---- of frontier_past.c ---- */
-
 /* Opens the index of whole fetches. */
 MUST_CHECK enum status frontier_open_last(struct frontier *f, uint64_t memory);
 /* Stores the identity of this run, if it is new. Inside a transaction. */
@@ -756,9 +651,6 @@ MUST_CHECK enum status frontier_note_unchanged(struct frontier *f,
                                                const struct url_lease *l,
                                                const struct fetch_row *row,
                                                bool has_rows);
-
-/* ---- of frontier_past.c ---- */
-
 /* A link of the page there, or one whose URL this run knows already, by its id
  * here. Texts are in the arena of the page. */
 struct past_link {
@@ -790,9 +682,6 @@ MUST_CHECK enum status frontier_past_begin(struct frontier *f,
 void frontier_past_admitted(struct frontier *f, const struct past_page *page,
                             const struct admission *links, size_t n);
 void frontier_past_end(struct past_page *page);
-
-/* ---- of frontier_past.c ---- */
-
 MUST_CHECK enum status frontier_history_open(struct frontier *f);
 /* Is there a pass under way, or due? */
 bool frontier_history_is_due(const struct frontier *f);
@@ -802,11 +691,7 @@ MUST_CHECK enum status frontier_history_step(struct frontier *f, int64_t now);
 MUST_CHECK enum status frontier_add_fetch(struct frontier *f,
                                           struct fetch_row *row, uint64_t *seq);
 
-/*
- * Refreshes: done URLs that are fetched again at their dates, for the
- * frontier's files.
- */
-/* ---- of frontier_refresh.c ---- */
+/* ---- frontier_refresh.c ---- */
 
 MUST_CHECK enum status frontier_refresh_open(struct frontier *f,
                                              int64_t wall_ms);
@@ -877,8 +762,11 @@ void frontier_refresh_begin_cross(struct frontier *f, struct host_queue *h,
  * (host_orders(h)->cross_refresh), if there is one, is among the retries no
  * more. */
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
+/* Goes on reading the calendar after a start. */
+MUST_CHECK enum status frontier_refresh_count_step(struct frontier *f);
+void frontier_refresh_stats(struct frontier *f, struct frontier_counts *out);
 
-/* ---- of refresh_dates.c ---- */
+/* ---- refresh_dates.c ---- */
 
 /* What a sitemap says of how often the URL changes, or else its response, as in
  * url_done; 0: nothing. */
@@ -892,15 +780,6 @@ MUST_CHECK enum status frontier_refresh_hint(struct frontier *f, uint64_t id,
 MUST_CHECK enum status frontier_refresh_hints_step(struct frontier *f,
                                                    int64_t now,
                                                    int64_t wall_ms);
-
-/* ---- of refresh_dates.c ---- */
-
-/* Goes on reading the calendar after a start. */
-MUST_CHECK enum status frontier_refresh_count_step(struct frontier *f);
-void frontier_refresh_stats(struct frontier *f, struct frontier_counts *out);
-
-/* ---- of refresh_dates.c ---- */
-
 /* All dates are by the --refresh in force: notes it. */
 MUST_CHECK enum status frontier_redate_note(struct frontier *f);
 /* Begins a pass if the dates are not by the rules in force. */
@@ -909,26 +788,68 @@ bool frontier_redate_is_due(const struct frontier *f);
 MUST_CHECK enum status frontier_redate_step(struct frontier *f, int64_t now,
                                             int64_t wall_ms);
 
-/*
- * Other programs: the inside of external leases, shared by their files.
- *
- *   external.c      grants, deadlines, restart and upkeep
- *   external.c  reports and queries of other programs
- */
-struct external_leases {
-    struct served_log *log;
-    struct heap until;     /* of struct external_lease */
-    struct map *by_number; /* of struct external_lease */
-};
+/* ---- frontier_budget.c ---- */
 
-struct external_lease {
-    struct heap_item until; /* first; monotonic */
-    uint64_t number, id;
-    int64_t at_ms;
-    uint64_t seq; /* of its current row */
-};
+/* A URL of the host is done; counted only if the host has a limit. */
+MUST_CHECK enum status frontier_count_done(struct frontier *f,
+                                           struct host_queue *h);
+/* How many more of its URLs may be done within the limit set by a person. */
+uint64_t frontier_limit_left(const struct host_queue *h);
+void frontier_budget_open(struct frontier *f);
+void frontier_budget_close(struct frontier *f);
+/* Is what hosts spend counted? */
+bool frontier_budget_counts(const struct frontier *f);
+/* How many URLs of the host may be leased or become pages now, with those that
+ * are leased. *which (or NULL): see budget.h; "limit" is a person's. */
+uint64_t frontier_budget_left(const struct frontier *f,
+                              const struct host_queue *h, const char **which);
+/* Makes the host one of its domain's, and no longer. */
+void frontier_budget_join(struct frontier *f, struct host_queue *h);
+void frontier_budget_leave(struct host_queue *h);
+/* What an earlier run spent. */
+void frontier_budget_restore(struct frontier *f, struct host_queue *h,
+                             const struct queue_state *s);
+void frontier_budget_spend(struct frontier *f, struct host_queue *h,
+                           uint64_t pages, uint64_t octets);
+/* A page is none any more (rejudge.c). */
+MUST_CHECK enum status frontier_budget_return(struct frontier *f,
+                                              struct host_queue *h, int64_t now,
+                                              int64_t wall_ms);
+/* The page links to these hosts. */
+MUST_CHECK enum status frontier_budget_links(struct frontier *f,
+                                             const struct url_done *done,
+                                             int64_t now, int64_t wall_ms);
+/* The host is scheduled anew, as after each lease that begins or ends:
+ * reschedules those of its domain if that has room again. */
+void frontier_budget_look(struct frontier *f, struct host_queue *h);
 
-struct link_sketch;                                       /* frontier_lease.c */
-uint64_t link_sketch_memory(const struct link_sketch *s); /* NULL: 0 */
+/* ---- external.c ---- */
+
+/* Writes the final outcome of a removed URL. */
+extern const struct outcome frontier_removed;
+#define REMOVED_TEXT "removed by the operator"
+/* Was it removed? It may still be leased, or be put back. */
+bool frontier_is_removed(const struct host_queue *h, uint64_t id);
+/* Counts more removed URLs; the mark is stored already. */
+MUST_CHECK enum status frontier_count_removed(struct frontier *f,
+                                              struct host_queue *h, uint64_t n);
+/* Loads external leases of an earlier run, and delays that people have set, if
+ * there are any. Call it before hosts are scheduled. */
+MUST_CHECK enum status external_restore(struct frontier *f, int64_t now,
+                                        int64_t wall_ms);
+void external_free(struct external_leases *l); /* NULL is fine */
+/* Ends leases past their deadline. */
+void external_tick(struct frontier *f, int64_t now);
+/* Before a commit: a step of upkeep. */
+MUST_CHECK enum status external_step(struct frontier *f);
+size_t external_count(const struct external_leases *l); /* NULL: 0 */
+/* Is a URL read from its queue leased since before a restart, or done since it
+ * was read? Then it must not be leased. */
+bool external_is_elsewhere(const struct frontier *f, uint64_t id);
+/* Drops the external part of a lease; the lease itself goes on. */
+void external_end_lease(struct frontier *f, struct lease_record *r);
+/* Stores the settings of a host's queue. */
+MUST_CHECK enum status external_set_queue(struct frontier *f,
+                                          const struct host_queue *h);
 
 #endif
