@@ -12,7 +12,7 @@
 #include "base/file/file.h"
 #include "cli/command.h"
 #include "job/settings/settings.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 #define MADE_WITHIN (30 * NS_PER_S)
 

@@ -29,9 +29,8 @@
 #include "frontier/outcome.h"
 #include "frontier/seen/seen.h"
 #include "storage/frontier_store.h"
-#include "storage/rows/hint_store.h"
 #include "storage/rows/page_store.h"
-#include "storage/rows/revisit_store.h"
+#include "storage/rows/side_tables.h"
 
 struct frontier;
 struct frontier_stats;

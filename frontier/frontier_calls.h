@@ -37,7 +37,7 @@
 
 #include "base/bytes.h"
 #include "frontier/outcome.h"
-#include "storage/rows/refresh_store.h"
+#include "storage/rows/side_tables.h"
 
 /* ---- external leases ---- */
 

@@ -20,7 +20,7 @@
 
 #include "base/mem.h"
 #include "frontier/url/url_form.h"
-#include "storage/rows/hint_store.h"
+#include "storage/rows/side_tables.h"
 
 #define SHORT_PATH 16
 #define LONG_PATH  120

@@ -79,8 +79,6 @@ static enum status open_parts(struct reader *r, uint64_t memory)
     if (st == STATUS_OK)
         st = link_store_open(&r->links, r->db);
     if (st == STATUS_OK)
-        st = hint_store_open(&r->hints, r->db);
-    if (st == STATUS_OK)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
         st = exact_set_check_upto(r->exact, frontier_store_last_id(r->store));
@@ -162,7 +160,6 @@ void reader_close(struct reader *r)
     exact_set_close(r->exact);
     page_store_close(r->pages);
     link_store_close(r->links);
-    hint_store_close(r->hints);
     frontier_store_close(r->store);
     if (r->db != NULL)
         db_rollback(r->db);

@@ -16,9 +16,9 @@
 #include "storage/db/manifest.h"
 #include "storage/frontier_store.h"
 #include "storage/index/exact_set.h"
-#include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/side_tables.h"
 #include "storage/url_record.h"
 
 #define CRAWL_ID "DEFAULT" /* of a crawl of our own */
@@ -30,7 +30,6 @@ struct reader {
     struct frontier_store *store;
     struct page_store *pages;
     struct link_store *links;
-    struct hint_store *hints;
     struct digest_key key;
     struct manifest manifest;
     enum status manifest_status; /* of reading it; the rest may still open */

@@ -11,7 +11,7 @@
  */
 #include "storage/frontier_store.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/frontier_store_impl.h"
 
 /*
@@ -210,6 +210,7 @@ enum status frontier_store_each_root(struct frontier_store *s,
 enum status frontier_store_queue(struct frontier_store *s, struct bytes crawl,
                                  struct bytes key, uint32_t *queue)
 {
+    sqlite3_stmt *q;
     uint32_t n = queue_names_find(s->names, crawl, key);
     enum status st;
 
@@ -221,10 +222,11 @@ enum status frontier_store_queue(struct frontier_store *s, struct bytes crawl,
     if (st != STATUS_OK)
         return st;
     frontier_make_room(s, n);
-    sqlite3_bind_int64(s->add_queue, 1, n);
-    db_bind_text(s->add_queue, 2, crawl);
-    db_bind_text(s->add_queue, 3, key);
-    st = db_run(s->d, s->add_queue);
+    q = db_statement(s->d, "INSERT INTO queue VALUES(?, ?, ?)");
+    sqlite3_bind_int64(q, 1, n);
+    db_bind_text(q, 2, crawl);
+    db_bind_text(q, 3, key);
+    st = db_run(s->d, q);
     if (st == STATUS_OK)
         *queue = n;
     return st;
@@ -284,7 +286,7 @@ enum status frontier_store_admit(struct frontier_store *s,
     size_t split = origins_split(row->url);
     uint64_t n = s->last_id + 1;
     uint32_t origin = 0;
-    sqlite3_stmt *q = s->add_url;
+    sqlite3_stmt *q;
     enum status st;
 
     if (row->queue == 0 || row->queue > queue_names_count(s->names) ||
@@ -296,6 +298,8 @@ enum status frontier_store_admit(struct frontier_store *s,
                         &origin);
     if (st != STATUS_OK)
         return st;
+    q = db_statement(s->d, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
+                           " nullif(?, 0), ?)");
     sqlite3_bind_int64(q, 1, (int64_t)n);
     sqlite3_bind_int64(q, 2, origin);
     db_bind_text(q, 3, split > 0 ? bytes_skip(row->url, split) : row->url);
@@ -323,17 +327,18 @@ static void remember(struct frontier_store *s, uint64_t id, uint32_t queue)
 enum status frontier_store_get(struct frontier_store *s, uint64_t id,
                                struct url_row *row, struct buf *text)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT " URL_COLUMNS " FROM url WHERE id = ?");
     uint32_t origin = 0;
     enum status st;
 
-    sqlite3_bind_int64(s->read_url, 1, (int64_t)id);
-    st = db_step(s->d, s->read_url);
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    st = db_step(s->d, q);
     if (st == STATUS_OK)
-        st = frontier_begin_row(s, s->read_url, row, &origin);
+        st = frontier_begin_row(s, q, row, &origin);
     if (st == STATUS_OK)
-        st = frontier_end_row(s, row, origin, db_column(s->read_url, URL_PATH),
-                              text);
-    sqlite3_reset(s->read_url);
+        st = frontier_end_row(s, row, origin, db_column(q, URL_PATH), text);
+    sqlite3_reset(q);
     if (st == STATUS_OK)
         remember(s, id, row->queue);
     return st;
@@ -343,13 +348,17 @@ enum status frontier_store_come_nearer(struct frontier_store *s, uint64_t id,
                                        uint32_t depth, uint16_t hops,
                                        uint8_t kind)
 {
+    sqlite3_stmt *q;
+
     if (id == 0 || id > s->last_id)
         return STATUS_NOT_FOUND;
-    sqlite3_bind_int64(s->come_nearer, 1, (int64_t)id);
-    sqlite3_bind_int64(s->come_nearer, 2, depth);
-    sqlite3_bind_int(s->come_nearer, 3, hops);
-    sqlite3_bind_int(s->come_nearer, 4, kind);
-    return db_run(s->d, s->come_nearer);
+    q = db_statement(s->d, "UPDATE url SET depth = ?2, hops = min(hops, ?3),"
+                           " kind = ?4 WHERE id = ?1");
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    sqlite3_bind_int64(q, 2, depth);
+    sqlite3_bind_int(q, 3, hops);
+    sqlite3_bind_int(q, 4, kind);
+    return db_run(s->d, q);
 }
 
 static enum status take_text(struct frontier_store *s, sqlite3_stmt *q,
@@ -372,7 +381,8 @@ static enum status take_text(struct frontier_store *s, sqlite3_stmt *q,
 enum status frontier_store_get_url(struct frontier_store *s, uint64_t id,
                                    struct buf *text, int64_t *found_at_ms)
 {
-    sqlite3_stmt *q = s->read_text;
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT origin, path, at FROM url WHERE id = ?");
     enum status st;
 
     buf_clear(text);
@@ -436,6 +446,7 @@ enum status frontier_store_refill(struct frontier_store *s, uint32_t queue,
 static enum status queue_of(struct frontier_store *s, uint64_t id,
                             uint32_t *queue)
 {
+    sqlite3_stmt *q;
     const struct recent *r = &s->recent[id % RECENT];
     enum status st;
 
@@ -446,16 +457,17 @@ static enum status queue_of(struct frontier_store *s, uint64_t id,
         *queue = r->queue;
         return STATUS_OK;
     }
-    sqlite3_bind_int64(s->read_url, 1, (int64_t)id);
-    st = db_step(s->d, s->read_url);
+    q = db_statement(s->d, "SELECT " URL_COLUMNS " FROM url WHERE id = ?");
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
-        struct db_row row = db_row(s->read_url);
+        struct db_row row = db_row(q);
 
         *queue = origins_queue(s->origins,
                                (uint32_t)db_row_count(&row, 1, UINT32_MAX));
         st = db_row_check(&row, "url");
     }
-    sqlite3_reset(s->read_url);
+    sqlite3_reset(q);
     if (st == STATUS_OK && *queue == 0)
         st = db_damaged("url", (int64_t)id, "of no origin");
     return st;
@@ -463,12 +475,14 @@ static enum status queue_of(struct frontier_store *s, uint64_t id,
 
 static enum status drop_retry(struct frontier_store *s, uint64_t id)
 {
+    sqlite3_stmt *q;
     enum status st;
 
     if (s->retries == 0)
         return STATUS_OK;
-    sqlite3_bind_int64(s->drop_retry, 1, (int64_t)id);
-    st = db_run(s->d, s->drop_retry);
+    q = db_statement(s->d, "DELETE FROM retry WHERE url = ?");
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    st = db_run(s->d, q);
     if (st == STATUS_OK)
         s->retries -= (uint64_t)sqlite3_changes(db_handle(s->d));
     return st;
@@ -516,14 +530,16 @@ enum status frontier_store_set_tries(struct frontier_store *s, uint64_t id,
 enum status frontier_store_postpone(struct frontier_store *s, uint64_t id,
                                     uint32_t tries, int64_t due_ms)
 {
+    sqlite3_stmt *q;
     enum status st = drop_retry(s, id);
 
     if (st != STATUS_OK)
         return st;
-    sqlite3_bind_int64(s->set_retry, 1, (int64_t)id);
-    sqlite3_bind_int64(s->set_retry, 2, tries);
-    sqlite3_bind_int64(s->set_retry, 3, due_ms);
-    st = db_run(s->d, s->set_retry);
+    q = db_statement(s->d, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)");
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    sqlite3_bind_int64(q, 2, tries);
+    sqlite3_bind_int64(q, 3, due_ms);
+    st = db_run(s->d, q);
     if (st == STATUS_OK)
         s->retries++;
     return st;

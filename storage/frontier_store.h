@@ -23,7 +23,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "storage/db/db.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 struct frontier_store;
 
@@ -54,7 +54,7 @@ struct url_row {
 #define URL_ROW_FALSE_POSITIVE 2 /* the filter said "maybe", the set "no" */
 #define URL_ROW_SALT_SHIFT     2 /* five bits: salt of its digest */
 #define URL_ROW_SALT_MOST      31
-/* URL_ROW_AGAIN: see storage/db/url_kind.h */
+/* URL_ROW_AGAIN: see storage/db/schema.h */
 
 typedef void (*url_row_visit)(void *ctx, const struct url_row *row);
 

@@ -18,10 +18,12 @@ enum status frontier_store_set_queue_state(struct frontier_store *s,
                                            uint32_t queue,
                                            const struct queue_state *state)
 {
-    sqlite3_stmt *q = s->set_state;
+    sqlite3_stmt *q;
 
     if (queue == 0 || queue > queue_names_count(s->names))
         return STATUS_ARG;
+    q = db_statement(s->d, "INSERT OR REPLACE INTO queue_state"
+                           " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_bind_int64(q, 1, queue);
     sqlite3_bind_int64(q, 2, state->blocked_until_ms);
     sqlite3_bind_int64(q, 3, state->delay_ms);
@@ -143,17 +145,19 @@ enum status frontier_store_set_place(struct frontier_store *s, uint32_t queue,
 enum status frontier_store_meta(struct frontier_store *s, const char *name,
                                 struct buf *out)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT value FROM meta WHERE name = ?");
     enum status st;
 
-    sqlite3_bind_text(s->read_meta, 1, name, -1, SQLITE_STATIC);
-    st = db_step(s->d, s->read_meta);
+    sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
-        const void *at = sqlite3_column_blob(s->read_meta, 0);
+        const void *at = sqlite3_column_blob(q, 0);
 
-        buf_add(out, at, (size_t)sqlite3_column_bytes(s->read_meta, 0));
+        buf_add(out, at, (size_t)sqlite3_column_bytes(q, 0));
         st = buf_failed(out);
     }
-    sqlite3_reset(s->read_meta);
+    sqlite3_reset(q);
     return st;
 }
 
@@ -187,9 +191,12 @@ enum status frontier_store_meta_time(struct frontier_store *s, const char *name,
 enum status frontier_store_set_meta(struct frontier_store *s, const char *name,
                                     struct bytes value)
 {
-    sqlite3_bind_text(s->set_meta, 1, name, -1, SQLITE_STATIC);
-    db_bind_text(s->set_meta, 2, value);
-    return db_run(s->d, s->set_meta);
+    sqlite3_stmt *q =
+        db_statement(s->d, "INSERT OR REPLACE INTO meta VALUES(?, ?)");
+
+    sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+    db_bind_text(q, 2, value);
+    return db_run(s->d, q);
 }
 
 uint64_t frontier_store_counter(const struct frontier_store *s,
@@ -223,7 +230,8 @@ void frontier_store_drop(struct frontier_store *s, const char *reason,
 enum status frontier_store_add_step(struct frontier_store *s,
                                     const struct filter_step *step)
 {
-    sqlite3_stmt *q = s->add_step;
+    sqlite3_stmt *q = db_statement(s->d, "INSERT INTO filter_step VALUES"
+                                         "(NULL, ?, ?, ?, ?, ?, ?, ?, ?)");
 
     sqlite3_bind_int64(q, 1, (int64_t)step->upto);
     sqlite3_bind_int64(q, 2, (int64_t)step->keys);

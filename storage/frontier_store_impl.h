@@ -44,9 +44,6 @@ struct frontier_store {
     uint64_t admitted, finished; /* since the last step */
     struct recent *recent;
     struct buf text; /* scratch for a URL built from its parts */
-    sqlite3_stmt *add_queue, *add_url, *read_url, *read_text, *come_nearer;
-    sqlite3_stmt *set_retry, *drop_retry;
-    sqlite3_stmt *set_state, *read_meta, *set_meta, *add_step;
 };
 
 /* Makes room to count the queue's URLs. */

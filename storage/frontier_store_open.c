@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/frontier_store_impl.h"
 
 #define FLUSH_LEAST   4096
@@ -75,29 +75,6 @@ void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
     queue_delta_add(s->delta, kind == URL_KIND_SERVED ? 0 : queue);
     if (kind != URL_KIND_SERVED)
         count_pending(s, queue, &id, 1);
-}
-
-static enum status prepare(struct frontier_store *s)
-{
-    const struct db_statement all[] = {
-        {&s->add_queue, "INSERT INTO queue VALUES(?, ?, ?)"},
-        {&s->add_url, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
-                      " nullif(?, 0), ?)"},
-        {&s->read_url, "SELECT " URL_COLUMNS " FROM url WHERE id = ?"},
-        {&s->come_nearer, "UPDATE url SET depth = ?2, hops = min(hops, ?3),"
-                          " kind = ?4 WHERE id = ?1"},
-        {&s->read_text, "SELECT origin, path, at FROM url WHERE id = ?"},
-        {&s->set_retry, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)"},
-        {&s->drop_retry, "DELETE FROM retry WHERE url = ?"},
-        {&s->set_state, "INSERT OR REPLACE INTO queue_state"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-        {&s->read_meta, "SELECT value FROM meta WHERE name = ?"},
-        {&s->set_meta, "INSERT OR REPLACE INTO meta VALUES(?, ?)"},
-        {&s->add_step, "INSERT INTO filter_step VALUES"
-                       "(NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
-    };
-
-    return db_prepare_all(s->d, all, sizeof all / sizeof *all);
 }
 
 /* ---- the rows past the segments ---- */
@@ -203,10 +180,8 @@ static enum status open_parts(struct frontier_store *s,
                               const struct frontier_store_options *o)
 {
     int64_t retries = 0;
-    enum status st = prepare(s);
+    enum status st = read_last_row(s);
 
-    if (st == STATUS_OK)
-        st = read_last_row(s);
     if (st == STATUS_OK)
         st = read_queues(s);
     s->gather_most = o->memory_bytes / 2;
@@ -262,17 +237,6 @@ void frontier_store_close(struct frontier_store *s)
 {
     if (s == NULL)
         return;
-    sqlite3_finalize(s->add_queue);
-    sqlite3_finalize(s->add_url);
-    sqlite3_finalize(s->read_url);
-    sqlite3_finalize(s->come_nearer);
-    sqlite3_finalize(s->read_text);
-    sqlite3_finalize(s->set_retry);
-    sqlite3_finalize(s->drop_retry);
-    sqlite3_finalize(s->set_state);
-    sqlite3_finalize(s->read_meta);
-    sqlite3_finalize(s->set_meta);
-    sqlite3_finalize(s->add_step);
     counters_close(s->counters);
     drops_close(s->drops);
     queue_delta_free(s->delta);

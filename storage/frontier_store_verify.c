@@ -14,7 +14,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/frontier_store_impl.h"
 
 struct check {

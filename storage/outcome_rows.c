@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "storage/db/db.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/rows/fetch_columns.h"
 
 #define CACHE (UINT64_C(2) << 20)

@@ -9,8 +9,8 @@
 #define URLWEIR_STORAGE_URL_RECORD_H
 
 #include "storage/frontier_store.h"
-#include "storage/rows/hint_store.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/side_tables.h"
 
 struct url_record {
     struct url_row url;

@@ -40,7 +40,7 @@
 #include "job/settings/options.h"
 #include "job/settings/settings.h"
 #include "service/http/http_text.h"
-#include "storage/rows/early_store.h"
+#include "storage/rows/side_tables.h"
 #include "storage/url_record.h"
 
 /*
@@ -339,14 +339,11 @@ static void set_score(json_t *out, const struct order_facts *facts,
 static enum status in_links(struct reader *r, const struct url_record *f,
                             uint32_t *links)
 {
-    struct early_store *early = NULL;
     uint8_t class_;
-    enum status st = early_store_open(&early, r->db);
+    enum status st;
 
     *links = 1;
-    if (st == STATUS_OK)
-        st = early_store_get(early, f->url.queue, f->url.id, &class_, links);
-    early_store_close(early);
+    st = early_store_get(r->db, f->url.queue, f->url.id, &class_, links);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
@@ -434,7 +431,6 @@ static bool explain_trap(struct reader *r, const struct crawl_settings *s,
 {
     const struct frontier_traps traps = settings_traps(s);
     struct trap_options o = {.memory = UINT64_MAX, .found = no_news};
-    struct trap_store *store = NULL;
     struct trap_table *t = NULL;
     struct trap_view trap = {0};
     const char *reason = json_string_value(json_object_get(out, "reason"));
@@ -446,8 +442,7 @@ static bool explain_trap(struct reader *r, const struct crawl_settings *s,
         return false;
     for (unsigned i = 0; i < TRAP_RULES_; i++)
         o.threshold[i] = traps.threshold[i];
-    if (trap_store_open(&store, r->db) == STATUS_OK &&
-        trap_table_open(&t, store, &o) == STATUS_OK)
+    if (trap_table_open(&t, r->db, &o) == STATUS_OK)
         is = trap_table_explain(t, url_host(u), url_text(u), &trap) ||
              asks_body(r, t, via, dropped, &trap);
     if (is) {
@@ -456,7 +451,6 @@ static bool explain_trap(struct reader *r, const struct crawl_settings *s,
         json_set_uint(out, "trap_pages", trap.pages);
     }
     trap_table_close(t);
-    trap_store_close(store);
     return is;
 }
 
@@ -576,7 +570,7 @@ static enum status tell_admitted(struct story *s, uint64_t id,
 
     if (st != STATUS_OK)
         return st;
-    hint = hint_store_get(s->r->hints, id, &f.hint);
+    hint = hint_store_get(s->r->db, id, &f.hint);
     if (hint != STATUS_OK && hint != STATUS_NOT_FOUND)
         return hint;
     fp = (f.url.flags & URL_ROW_FALSE_POSITIVE) != 0;
@@ -707,7 +701,7 @@ static void ask_robots(struct story *s, const struct crawl_settings *settings)
     buf_init(&agent, 4096);
     if (settings != NULL)
         settings_product_token(settings, &agent);
-    if (page_store_robots(s->r->pages, url_origin(&s->url), &row, &text) ==
+    if (robots_store_get(s->r->db, url_origin(&s->url), &row, &text) ==
             STATUS_OK &&
         row.http_status >= 200 && row.http_status < 300) {
         rules = robots_parse(row.body, agent.len > 0 ? buf_bytes(&agent)

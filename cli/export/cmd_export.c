@@ -970,7 +970,7 @@ static void put_url(void *ctx, const struct url_row *row)
     if (final->seq != 0)
         f.redirect_to = target_of(j, final->seq);
     if (j->hints)
-        st = hint_store_get(j->r->hints, row->id, &f.hint);
+        st = hint_store_get(j->r->db, row->id, &f.hint);
     j->damaged |= st != STATUS_OK && st != STATUS_NOT_FOUND;
     put_record(j, ROW_VIEW_URLS, &f);
 }
@@ -984,7 +984,7 @@ static enum status export_urls(struct export *j)
         return STATUS_NOMEM;
     st = page_store_each(j->r->pages, 0, take_final, j);
     if (st == STATUS_OK)
-        st = hint_store_any(j->r->hints, &j->hints);
+        st = hint_store_any(j->r->db, &j->hints);
     if (st == STATUS_OK && j->last > 0)
         st = frontier_store_each(j->r->store, 1, j->last, put_url, j);
     return st;

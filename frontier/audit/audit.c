@@ -18,7 +18,7 @@
 #include "filter/filter.h"
 #include "filter/sizing.h"
 #include "frontier/outcome.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 /* ---- the steps of an audit's series, while they are counted ---- */
 

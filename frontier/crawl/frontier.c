@@ -85,8 +85,6 @@ static enum status open_parts(struct frontier *f, int64_t wall_ms)
     if (st == STATUS_OK)
         st = frontier_history_open(f);
     if (st == STATUS_OK)
-        st = hint_store_open(&f->hints, s->db);
-    if (st == STATUS_OK)
         st = drop_log_open(&f->drop_log, s->db);
     if (st == STATUS_OK)
         st = path_log_open(&f->path_log, s->db);
@@ -95,7 +93,7 @@ static enum status open_parts(struct frontier *f, int64_t wall_ms)
     if (st == STATUS_OK)
         st = frontier_order_open(f);
     if (st == STATUS_OK)
-        st = frontier_refresh_open(f, wall_ms);
+        frontier_refresh_open(f, wall_ms);
     return st;
 }
 
@@ -589,12 +587,9 @@ void frontier_close(struct frontier *f)
     map_free(f->tries, free);
     history_close(f->history);
     link_store_close(f->links);
-    revisit_store_close(f->revisits);
-    hint_store_close(f->hints);
     drop_log_close(f->drop_log);
     path_log_close(f->path_log);
     trap_table_close(f->traps);
-    trap_store_close(f->trap_store);
     frontier_order_close(f);
     frontier_budget_close(f);
     frontier_refresh_close(f);
@@ -665,7 +660,7 @@ struct bytes frontier_queue_key(struct frontier *f, uint32_t queue)
 enum status frontier_robots(struct frontier *f, struct bytes origin,
                             struct robots_row *row, struct buf *text)
 {
-    return page_store_robots(f->pages, origin, row, text);
+    return robots_store_get(f->base->db, origin, row, text);
 }
 
 enum status frontier_first_body(struct frontier *f, struct digest body,

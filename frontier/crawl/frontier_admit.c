@@ -351,13 +351,12 @@ enum status frontier_trap_open(struct frontier *f)
         .found = found_trap,
         .ctx = f,
     };
-    enum status st = trap_store_open(&f->trap_store, f->base->db);
 
-    if (st != STATUS_OK || f->o.traps.policy == TRAPS_OFF)
-        return st;
+    if (f->o.traps.policy == TRAPS_OFF)
+        return STATUS_OK;
     for (unsigned r = 0; r < TRAP_RULES_; r++)
         o.threshold[r] = f->o.traps.threshold[r];
-    return trap_table_open(&f->traps, f->trap_store, &o);
+    return trap_table_open(&f->traps, f->base->db, &o);
 }
 
 void frontier_set_traps(struct frontier *f, const uint32_t threshold[])
@@ -869,7 +868,7 @@ static enum status keep_hints(struct frontier *f, const struct admission *list,
             continue;
         st = frontier_refresh_hint(f, list[i].id, hint);
         if (st == STATUS_OK)
-            st = hint_store_set(f->hints, list[i].id, hint);
+            st = hint_store_set(f->base->db, list[i].id, hint);
     }
     return st;
 }

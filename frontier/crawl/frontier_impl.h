@@ -45,14 +45,12 @@
 #include "frontier/traps/trap_table.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/drop_log.h"
-#include "storage/rows/early_store.h"
-#include "storage/rows/hint_store.h"
 #include "storage/rows/history.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/path_log.h"
-#include "storage/rows/refresh_store.h"
 #include "storage/rows/served_log.h"
+#include "storage/rows/side_tables.h"
 
 /*
  * Hosts in memory: the hosts of a crawl by queue number, and those that rest.
@@ -216,7 +214,6 @@ struct ordering {
 
 /* Done URLs that are fetched again (frontier_refresh.c). */
 struct refreshing {
-    struct refresh_store *store;
     struct heap due; /* of struct refresh_turn by place: queues with dates whose
                         hosts are not awake; key: ms, wall clock */
     struct refresh_turn **turns; /* by queue number, in chunks */
@@ -265,13 +262,10 @@ struct frontier {
     struct frontier_store *store; /* the base's */
     struct page_store *pages;     /* the base's */
     struct link_store *links;
-    struct hint_store *hints;
     struct drop_log *drop_log;
     struct path_log *path_log;
-    struct trap_store *trap_store;
     struct trap_table *traps;    /* NULL: --traps off */
     char trap_text[TRAP_DETAIL]; /* why the last URL was a trap's */
-    struct early_store *early;
     struct schedule_random random;
 
     struct heap due; /* of struct host_queue by place: all of them; if grouped,
@@ -324,8 +318,7 @@ struct frontier {
     struct admit_scratch scratch;
     struct buf text; /* a URL read from the store */
 
-    struct arena *last_texts; /* of a fetch row (frontier_past.c) */
-    struct revisit_store *revisits;
+    struct arena *last_texts;        /* of a fetch row (frontier_past.c) */
     struct known_links *known_links; /* frontier_past.c; NULL: none */
     uint64_t other_seq;  /* fetches up to this one had another identity */
     bool identity_noted; /* the store has this run's */
@@ -693,8 +686,7 @@ MUST_CHECK enum status frontier_add_fetch(struct frontier *f,
 
 /* ---- frontier_refresh.c ---- */
 
-MUST_CHECK enum status frontier_refresh_open(struct frontier *f,
-                                             int64_t wall_ms);
+void frontier_refresh_open(struct frontier *f, int64_t wall_ms);
 /* Reads the first date of each queue; call it after frontier_refresh_open and
  * before the first lease. */
 MUST_CHECK enum status frontier_refresh_restore(struct frontier *f);

@@ -14,7 +14,7 @@
 #include "frontier/candidate.h"
 #include "frontier/crawl/frontier_impl.h"
 #include "frontier/order.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 /*
  * How often each URL was linked to, in fixed memory: a count-min sketch with
@@ -101,7 +101,7 @@ uint64_t link_sketch_memory(const struct link_sketch *s)
  * Which URL of a host goes before its turn (order.h).
  *
  * A host's queue on disk stays in order of arrival and holds every URL. Beside
- * it a table (storage/rows/early_store.h) names those that go first, by class:
+ * it a table (storage/rows/side_tables.h) names those that go first, by class:
  *
  *   class 2 to 15   before their turn: read from the table, the highest first
  *   class 1         in turn
@@ -143,7 +143,7 @@ static enum status priority_of(struct frontier *f, uint64_t id,
 
     *priority = HINT_NO_PRIORITY;
     if (f->ordering.hints)
-        st = hint_store_get(f->hints, id, &hint);
+        st = hint_store_get(f->base->db, id, &hint);
     if (st == STATUS_OK)
         *priority = hint.priority;
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -162,7 +162,7 @@ static enum status enter(struct frontier *f, uint64_t id, uint32_t queue,
     if (s.class_ > ORDER_LATER)
         host_queue_once_more(h);
     if (class_ > 0 || was != EARLY_NONE)
-        st = early_store_put(f->early, queue, id, was, class_, facts->links);
+        st = early_store_put(f->base->db, queue, id, was, class_, facts->links);
     if (st == STATUS_OK && class_ > 0)
         host_queue_early(h, class_);
     return st;
@@ -177,7 +177,7 @@ static enum status enter_row(struct frontier *f, const struct url_row *row,
     uint8_t was = EARLY_NONE;
     uint32_t before = 1; /* the link that it was admitted by */
     enum status st =
-        early_store_get(f->early, row->queue, row->id, &was, &before);
+        early_store_get(f->base->db, row->queue, row->id, &was, &before);
 
     if (st == STATUS_OK || st == STATUS_NOT_FOUND)
         st = priority_of(f, row->id, &facts.priority);
@@ -328,9 +328,10 @@ static enum status retire(struct front *t, int64_t now)
         uint8_t was;
         uint32_t links;
 
-        st = early_store_get(f->early, t->h->queue, t->done[i], &was, &links);
+        st =
+            early_store_get(f->base->db, t->h->queue, t->done[i], &was, &links);
         if (st == STATUS_OK)
-            st = early_store_put(f->early, t->h->queue, t->done[i], was, 0,
+            st = early_store_put(f->base->db, t->h->queue, t->done[i], was, 0,
                                  links);
     }
     return st;
@@ -359,8 +360,8 @@ static enum status frontier_order_front(struct frontier *f,
 
         front->at = front->count = 0;
         front->class_ = highest(front->early);
-        st =
-            early_store_each(f->early, h->queue, front->class_, take_early, &t);
+        st = early_store_each(f->base->db, h->queue, front->class_, take_early,
+                              &t);
         if (st == STATUS_OK)
             st = retire(&t, now);
         if (front->count == 0 && t.done_count == 0)
@@ -455,23 +456,21 @@ static enum status begin(struct frontier *f)
         f->ordering.links =
             link_sketch_new(seen_store_share(f->base, 2, 65536, 64U << 20));
     if (st == STATUS_OK && is_on(f))
-        st = early_store_each_queue(f->early, recall_class, f);
+        st = early_store_each_queue(f->base->db, recall_class, f);
     return st;
 }
 
 enum status frontier_order_open(struct frontier *f)
 {
-    enum status st = early_store_open(&f->early, f->base->db);
+    enum status st;
 
     buf_init(&f->ordering.text, URL_MOST);
-    if (st == STATUS_OK)
-        st = hint_store_any(f->hints, &f->ordering.hints);
+    st = hint_store_any(f->base->db, &f->ordering.hints);
     return st == STATUS_OK ? begin(f) : st;
 }
 
 void frontier_order_close(struct frontier *f)
 {
-    early_store_close(f->early);
     link_sketch_free(f->ordering.links);
     buf_fini(&f->ordering.text);
 }

@@ -20,9 +20,9 @@
 #include "storage/index/near_index.h"
 
 struct recorded {
+    struct db *db;
     struct frontier_store *store;
     struct page_store *pages;
-    struct revisit_store *revisits;
 };
 
 /* ---- the WARC record that holds the body of a fetch ---- */
@@ -33,7 +33,7 @@ static enum status name_record(const struct recorded *r, uint64_t seq,
                                struct record_name *out, struct buf *text)
 {
     struct url_row row;
-    enum status st = revisit_store_get(r->revisits, seq, out, text);
+    enum status st = revisit_store_get(r->db, seq, out, text);
 
     if (st != STATUS_NOT_FOUND)
         return st;
@@ -77,7 +77,6 @@ static enum status recorded_find(const struct recorded *r,
 
 struct past_crawl {
     struct reader r;
-    struct revisit_store *revisits;
     unsigned char seed[DIGEST_SEED_SIZE];
     bool links_fit;
     uint64_t other_seq; /* fetches up to this one had another identity */
@@ -139,8 +138,6 @@ enum status past_crawl_open(struct past_crawl **out, const char *dir,
     if (st == STATUS_OK)
         st = page_store_watch_last(p->r.pages, 0);
     if (st == STATUS_OK)
-        st = revisit_store_open(&p->revisits, p->r.db);
-    if (st == STATUS_OK)
         st = read_seed(p);
     if (st == STATUS_OK)
         st = read_identity(p, identity);
@@ -160,7 +157,6 @@ void past_crawl_close(struct past_crawl *p)
 {
     if (p == NULL)
         return;
-    revisit_store_close(p->revisits);
     reader_close(&p->r);
     buf_fini(&p->text);
     free(p);
@@ -254,7 +250,7 @@ enum status past_crawl_may_ask(struct past_crawl *p,
 enum status past_crawl_record(struct past_crawl *p, const struct fetch_row *row,
                               struct record_name *out, struct buf *text)
 {
-    const struct recorded r = {p->r.store, p->r.pages, p->revisits};
+    const struct recorded r = {p->r.db, p->r.store, p->r.pages};
 
     return recorded_find(&r, row, out, text);
 }
@@ -493,8 +489,6 @@ enum status frontier_open_last(struct frontier *f, uint64_t memory)
     int64_t seq = 0;
     enum status st = page_store_watch_last(f->pages, memory);
 
-    if (st == STATUS_OK)
-        st = revisit_store_open(&f->revisits, f->base->db);
     buf_init(&was, IDENTITY_MOST);
     if (st == STATUS_OK)
         st = frontier_store_meta_time(f->store, IDENTITY_SEQ, &seq);
@@ -548,7 +542,7 @@ static enum status find_record(struct last_visit *v,
                                const struct fetch_row *row)
 {
     struct frontier *f = v->f;
-    const struct recorded own = {f->store, f->pages, f->revisits};
+    const struct recorded own = {f->base->db, f->store, f->pages};
 
     if (!f->o.keeps_records)
         return STATUS_OK;
@@ -582,7 +576,7 @@ static enum status is_outdated(struct frontier *f, uint64_t id,
                                const struct url_last *last, bool *outdated)
 {
     struct url_hint hint;
-    enum status st = hint_store_get(f->hints, id, &hint);
+    enum status st = hint_store_get(f->base->db, id, &hint);
 
     *outdated = st == STATUS_OK && hint.lastmod_ms != HINT_NO_LASTMOD &&
                 hint.lastmod_ms > last->at_ms;
@@ -717,7 +711,7 @@ enum status frontier_note_unchanged(struct frontier *f,
     enum status st = has_rows ? STATUS_OK : share_links(f, l, row);
 
     if (st == STATUS_OK && l->last.record.url.len > 0 && row->warc_file.len > 0)
-        st = revisit_store_set(f->revisits, row->seq, &l->last.record);
+        st = revisit_store_set(f->base->db, row->seq, &l->last.record);
     return st;
 }
 

@@ -2,7 +2,7 @@
 /*
  * frontier_refresh.c - done URLs that are fetched again at their dates.
  *
- * The dates are in the calendar (storage/rows/refresh_store.h), by queue. A
+ * The dates are in the calendar (storage/rows/side_tables.h), by queue. A
  * heap has the first date of each queue, 32 octets a queue; nothing in memory
  * is per URL. When that date comes, the queue's host is awake: it is scheduled
  * like one with new URLs, by the same politeness, until none of its dates has
@@ -208,7 +208,7 @@ enum status frontier_refresh_count_step(struct frontier *f)
     if (!r->reading)
         return STATUS_OK;
     r->read = 0;
-    st = refresh_store_each(r->store, &r->read_upto, count_row, r);
+    st = refresh_store_each(f->base->db, &r->read_upto, count_row, r);
     r->reading = st == STATUS_OK && r->read == COUNTS_STEP;
     return st;
 }
@@ -309,7 +309,7 @@ static void set_awake(struct frontier *f, struct host_queue *h, bool awake)
 
 static enum status put(struct frontier *f, const struct refresh_row *row)
 {
-    enum status st = refresh_store_put(f->refresh.store, row);
+    enum status st = refresh_store_put(f->base->db, row);
 
     if (st != STATUS_OK)
         return st;
@@ -320,7 +320,7 @@ static enum status put(struct frontier *f, const struct refresh_row *row)
 
 static enum status drop(struct frontier *f, const struct refresh_row *row)
 {
-    enum status st = refresh_store_drop(f->refresh.store, row);
+    enum status st = refresh_store_drop(f->base->db, row);
 
     if (st == STATUS_OK)
         frontier_refresh_count(f, row, false);
@@ -505,7 +505,7 @@ static enum status choose_from(struct frontier *f, struct host_queue *h,
                          .id = id,
                          .wall_ms = wall_ms,
                          .next_ms = INT64_MAX};
-    st = refresh_store_each(f->refresh.store, &first, choose, c);
+    st = refresh_store_each(f->base->db, &first, choose, c);
     if (st == STATUS_OK && id == 0 && c->next_ms > wall_ms) {
         set_awake(f, h, false);
         if (c->next_ms != INT64_MAX)
@@ -774,16 +774,15 @@ static void recall(void *ctx, const struct refresh_row *first)
     expect(ctx, first->queue, first->due_ms);
 }
 
-enum status frontier_refresh_open(struct frontier *f, int64_t wall_ms)
+void frontier_refresh_open(struct frontier *f, int64_t wall_ms)
 {
     due_count_init(&f->refresh.counts, wall_ms);
     heap_init(&f->refresh.due);
-    return refresh_store_open(&f->refresh.store, f->base->db);
 }
 
 enum status frontier_refresh_restore(struct frontier *f)
 {
-    enum status st = refresh_store_each_queue(f->refresh.store, recall, f);
+    enum status st = refresh_store_each_queue(f->base->db, recall, f);
 
     f->refresh.reading = true;
     return st == STATUS_OK ? frontier_redate_restore(f) : st;
@@ -793,7 +792,6 @@ void frontier_refresh_close(struct frontier *f)
 {
     struct refreshing *r = &f->refresh;
 
-    refresh_store_close(r->store);
     heap_fini(&r->due);
     for (size_t i = 0; i < r->chunk_count; i++)
         free(r->turns[i]);

@@ -273,7 +273,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         tell_machine(h, news);
     }
     if (news->robots != NULL)
-        st = page_store_set_robots(f->pages, news->robots);
+        st = robots_store_set(f->base->db, news->robots);
     if (st == STATUS_OK && changed) {
         st = frontier_remember(f, h, now, wall_ms);
         f->urgent = true; /* or a crash now would lose it */

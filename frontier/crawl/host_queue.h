@@ -19,7 +19,7 @@
 #include "frontier/outcome.h"
 #include "frontier/url_view.h"
 #include "storage/frontier_store.h"
-#include "storage/rows/refresh_store.h"
+#include "storage/rows/side_tables.h"
 
 struct retry {
     uint64_t id;

@@ -25,7 +25,7 @@
 #include "storage/frontier_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
-#include "storage/rows/revisit_store.h"
+#include "storage/rows/side_tables.h"
 
 struct past_crawl;
 

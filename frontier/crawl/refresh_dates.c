@@ -315,7 +315,7 @@ enum status frontier_refresh_guess(struct frontier *f, uint64_t id,
     *known = 0;
     if (f->o.refresh.every_ms == 0)
         return STATUS_OK;
-    st = hint_store_get(f->hints, id, &hint);
+    st = hint_store_get(f->base->db, id, &hint);
     ms = ms_of((enum url_changefreq)hint.changefreq);
     if (st == STATUS_OK && ms > 0)
         *known = refresh_rate_guess(1 / ms);
@@ -343,7 +343,7 @@ enum status frontier_refresh_hint(struct frontier *f, uint64_t id,
     if (f->o.refresh.every_ms == 0 || hint->lastmod_ms == HINT_NO_LASTMOD ||
         !frontier_store_is_done(f->store, id))
         return STATUS_OK;
-    st = hint_store_get(f->hints, id, &was);
+    st = hint_store_get(f->base->db, id, &was);
     if (st != STATUS_NOT_FOUND &&
         (st != STATUS_OK || was.lastmod_ms >= hint->lastmod_ms))
         return st;
@@ -376,7 +376,7 @@ static enum status look(struct frontier *f, const struct refresh_row *row,
 {
     struct refresh_row to = *row;
     struct url_hint hint;
-    enum status st = hint_store_get(f->hints, row->url, &hint);
+    enum status st = hint_store_get(f->base->db, row->url, &hint);
 
     to.due_ms = clock_later(row->at_ms + f->o.refresh.min_ms, wall_ms);
     if (st != STATUS_OK || hint.lastmod_ms == HINT_NO_LASTMOD ||
@@ -401,7 +401,7 @@ enum status frontier_refresh_hints_step(struct frontier *f, int64_t now,
     g->queue = r->hinted_queues[0];
     if (r->hints_at.url == 0)
         r->hints_at = (struct refresh_row){.queue = g->queue};
-    st = refresh_store_each(r->store, &r->hints_at, hints_take, g);
+    st = refresh_store_each(f->base->db, &r->hints_at, hints_take, g);
     if (st == STATUS_OK && g->n > 0)
         st = frontier_touch(f, now);
     for (size_t i = 0; st == STATUS_OK && i < g->n; i++)
@@ -517,7 +517,7 @@ static enum status first_part(struct redating *d, size_t most)
 {
     struct gathering g = {xcalloc(most, sizeof *g.rows), 0, most};
     enum status st =
-        refresh_store_each(d->f->refresh.store, &d->w->at, gather, &g);
+        refresh_store_each(d->f->base->db, &d->w->at, gather, &g);
 
     d->w->second = g.n < most;
     for (size_t i = 0; st == STATUS_OK && i < g.n; i++) {

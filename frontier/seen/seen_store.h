@@ -26,7 +26,7 @@
 #include "frontier/seen/seen.h"
 #include "storage/db/db.h"
 #include "storage/db/manifest.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/frontier_store.h"
 #include "storage/index/exact_set.h"
 #include "storage/rows/page_store.h"

@@ -15,7 +15,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/served/served_impl.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 enum status served_touch(struct served *t)
 {

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "frontier/served/served_impl.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 struct served_reader {
     struct reader *r;

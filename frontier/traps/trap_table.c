@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "frontier/traps/trap_table.h"
+#include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 
 #define WHOLE        32 /* what a page without new text counts */
@@ -51,7 +52,7 @@ struct trap_owner {
 
 struct trap_table {
     struct trap_options o;
-    struct trap_store *store;
+    struct db *db;
     struct map *owners; /* name -> struct trap_owner */
     struct trap_owner *oldest, *newest;
     uint64_t memory, last_id;
@@ -489,6 +490,67 @@ static void trap_family_add_text(struct trap_table *t, struct trap_family *f,
 
 /* ---- on disk ---- */
 
+/* A row is written in the transaction of the page that changed it, and deleted
+ * when a page of the family brings something new. */
+#define TRAP_TEXT_MOST  ((size_t)512) /* octets of owner or form */
+#define TRAP_TAG_SIZE   ((size_t)4)   /* octets, big-endian */
+#define TRAP_SCORE_MOST (INT64_C(1) << 48)
+
+struct trap_row {
+    uint64_t id;
+    uint8_t rule; /* enum trap_rule */
+    struct bytes owner, form;
+    uint64_t pages;    /* in a row that brought nothing new */
+    uint64_t score;    /* what they count */
+    uint64_t body;     /* of the last of them */
+    struct bytes tags; /* of their texts, four octets each */
+};
+
+static enum status trap_row_set(struct db *d, const struct trap_row *row)
+{
+    sqlite3_stmt *q = db_statement(d, "INSERT OR REPLACE INTO trap"
+                                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+
+    sqlite3_bind_int64(q, 1, (int64_t)row->id);
+    sqlite3_bind_int(q, 2, row->rule);
+    db_bind_text(q, 3, row->owner);
+    db_bind_text(q, 4, row->form);
+    sqlite3_bind_int64(q, 5, (int64_t)row->pages);
+    sqlite3_bind_int64(q, 6, (int64_t)row->score);
+    sqlite3_bind_int64(q, 7, (int64_t)row->body);
+    db_bind_blob(q, 8, row->tags);
+    return db_run(d, q);
+}
+
+static enum status trap_row_remove(struct db *d, uint64_t id)
+{
+    sqlite3_stmt *q = db_statement(d, "DELETE FROM trap WHERE id = ?");
+
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    return db_run(d, q);
+}
+
+static enum status trap_row_take(sqlite3_stmt *q, struct trap_row *row)
+{
+    struct db_row r = db_row(q);
+
+    *row = (struct trap_row){
+        .id = db_row_count(&r, 0, DB_ID_MOST),
+        .rule = (uint8_t)db_row_count(&r, 1, UINT8_MAX),
+        .owner = db_column(q, 2),
+        .form = db_column(q, 3),
+        .pages = db_row_count(&r, 4, DB_ID_MOST),
+        .score = db_row_count(&r, 5, TRAP_SCORE_MOST),
+        .body = (uint64_t)db_row_number(&r, 6, INT64_MIN, INT64_MAX),
+        .tags = db_column(q, 7),
+    };
+    if (row->owner.len > TRAP_TEXT_MOST || row->form.len > TRAP_TEXT_MOST ||
+        row->tags.len > TRAP_TAGS_MOST * TRAP_TAG_SIZE ||
+        row->tags.len % TRAP_TAG_SIZE != 0)
+        return db_damaged("trap", (int64_t)row->id, "makes no sense");
+    return db_row_check(&r, "trap");
+}
+
 static enum status write_family(struct trap_table *t, struct trap_owner *o,
                                 struct trap_family *f)
 {
@@ -501,17 +563,16 @@ static enum status write_family(struct trap_table *t, struct trap_owner *o,
         f->id = ++t->last_id;
     for (size_t i = 0; i < f->tag_count; i++)
         packed_put(tags + i * TRAP_TAG_SIZE, f->tags[i], TRAP_TAG_SIZE);
-    return trap_store_set(
-        t->store,
-        &(struct trap_row){.id = f->id,
-                           .rule = f->rule,
-                           .owner = trap_owner_name(o),
-                           .form = bytes_of(f->form, f->form_len),
-                           .pages = f->pages,
-                           .score = f->score,
-                           .body = f->body,
-                           .tags =
-                               bytes_of(tags, f->tag_count * TRAP_TAG_SIZE)});
+    return trap_row_set(
+        t->db, &(struct trap_row){.id = f->id,
+                                  .rule = f->rule,
+                                  .owner = trap_owner_name(o),
+                                  .form = bytes_of(f->form, f->form_len),
+                                  .pages = f->pages,
+                                  .score = f->score,
+                                  .body = f->body,
+                                  .tags = bytes_of(tags, f->tag_count *
+                                                             TRAP_TAG_SIZE)});
 }
 
 static enum status delete_removed(struct trap_table *t)
@@ -524,7 +585,7 @@ static enum status delete_removed(struct trap_table *t)
         uint64_t id;
 
         memcpy(&id, ids.at, sizeof id);
-        st = trap_store_remove(t->store, id);
+        st = trap_row_remove(t->db, id);
     }
     buf_clear(&t->removed);
     return st;
@@ -545,9 +606,8 @@ enum status trap_table_flush(struct trap_table *t)
     return st;
 }
 
-static void take_row(void *ctx, const struct trap_row *row)
+static void recall_family(struct trap_table *t, const struct trap_row *row)
 {
-    struct trap_table *t = ctx;
     struct trap_owner *o;
     struct trap_family *f;
     size_t tags = row->tags.len / TRAP_TAG_SIZE;
@@ -579,19 +639,37 @@ static void take_row(void *ctx, const struct trap_row *row)
     t->traps += trap_family_is_trap(t, f);
 }
 
-enum status trap_table_open(struct trap_table **out, struct trap_store *store,
+/* There are few rows: what a crawl holds of them in memory is bounded. */
+static enum status read_families(struct trap_table *t)
+{
+    sqlite3_stmt *q =
+        db_statement(t->db,
+                     "SELECT id, rule, owner, form, pages, score, body, tags"
+                     " FROM trap ORDER BY id");
+    struct trap_row row;
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && (st = db_step(t->db, q)) == STATUS_OK) {
+        st = trap_row_take(q, &row);
+        if (st == STATUS_OK)
+            recall_family(t, &row);
+    }
+    return db_end(q, st);
+}
+
+enum status trap_table_open(struct trap_table **out, struct db *db,
                             const struct trap_options *o)
 {
     struct trap_table *t = xcalloc(1, sizeof *t);
     enum status st;
 
     t->o = *o;
-    t->store = store;
+    t->db = db;
     t->shown = trap_memory_new(o->memory / SHOWN_SHARE);
     t->o.memory -= o->memory / SHOWN_SHARE;
     t->owners = map_new();
     buf_init(&t->removed, REMOVED_MOST);
-    st = trap_store_each(store, take_row, t);
+    st = read_families(t);
     if (st != STATUS_OK) {
         trap_table_close(t);
         return st;

@@ -10,7 +10,7 @@
  *
  * The table holds only families under suspicion: at most FAMILIES_MOST an
  * owner, and those within its memory; beyond that the least suspicious are
- * forgotten, which costs requests and no URL. trap_store.h keeps it on disk.
+ * forgotten, which costs requests and no URL. Table trap keeps it on disk.
  * Decisions depend on the pages and their order only. Frontier thread only.
  */
 #ifndef URLWEIR_FRONTIER_TRAPS_TRAP_TABLE_H
@@ -26,7 +26,9 @@
 #include "base/status.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/traps/trap_text.h"
-#include "storage/rows/trap_store.h"
+#include "storage/db/db.h"
+
+#define TRAP_TAGS_MOST ((size_t)256) /* texts that are known of a family */
 
 struct trap_table;
 
@@ -45,9 +47,8 @@ struct trap_options {
     void *ctx;
 };
 
-/* `store` is borrowed; what it holds is read. STATUS_DAMAGED. */
-MUST_CHECK enum status trap_table_open(struct trap_table **out,
-                                       struct trap_store *store,
+/* `db` is borrowed; its table trap is read. STATUS_DAMAGED. */
+MUST_CHECK enum status trap_table_open(struct trap_table **out, struct db *db,
                                        const struct trap_options *o);
 void trap_table_close(struct trap_table *t); /* NULL is fine */
 /* Judges the families by other thresholds, and tells those that become traps.

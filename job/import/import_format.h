@@ -25,8 +25,8 @@
 
 #include "base/bytes.h"
 #include "frontier/outcome.h"
-#include "storage/rows/hint_store.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/side_tables.h"
 
 /* How another crawl of ours found a URL, and fetched it last. */
 struct import_row {

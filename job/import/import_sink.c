@@ -338,7 +338,7 @@ static enum status put(struct reading *c, const struct url_row *row,
         .at_ms = f != NULL ? f->at_ms : 0,
         .row = &found};
     const char *wrong = NULL;
-    enum status st = hint_store_get(c->r.hints, row->id, &hint);
+    enum status st = hint_store_get(c->r.db, row->id, &hint);
 
     if (st == STATUS_OK)
         found.hint = &hint;

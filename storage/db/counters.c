@@ -20,7 +20,6 @@ struct counters {
     struct map *by_name;
     struct counter **list;
     size_t count;
-    sqlite3_stmt *write;
 };
 
 static struct counter *make(struct counters *t, struct bytes name)
@@ -63,11 +62,7 @@ enum status counters_open(struct counters **out, struct db *d)
 
     t->d = d;
     t->by_name = map_new();
-    st = db_prepare(d, &t->write,
-                    "INSERT OR REPLACE INTO counter"
-                    " VALUES(?, ?)");
-    if (st == STATUS_OK)
-        st = read_all(t);
+    st = read_all(t);
     if (st != STATUS_OK) {
         counters_close(t);
         return st;
@@ -80,7 +75,6 @@ void counters_close(struct counters *t)
 {
     if (t == NULL)
         return;
-    sqlite3_finalize(t->write);
     map_free(t->by_name, free);
     free(t->list);
     free(t);
@@ -116,6 +110,7 @@ void counters_each(const struct counters *t,
 
 enum status counters_flush(struct counters *t)
 {
+    sqlite3_stmt *q;
     enum status st = STATUS_OK;
 
     for (size_t i = 0; i < t->count && st == STATUS_OK; i++) {
@@ -123,9 +118,11 @@ enum status counters_flush(struct counters *t)
 
         if (!c->dirty)
             continue;
-        sqlite3_bind_text(t->write, 1, c->name, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(t->write, 2, (int64_t)c->value);
-        st = db_run(t->d, t->write);
+        q = db_statement(t->d, "INSERT OR REPLACE INTO counter"
+                               " VALUES(?, ?)");
+        sqlite3_bind_text(q, 1, c->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(q, 2, (int64_t)c->value);
+        st = db_run(t->d, q);
         c->dirty = false;
     }
     return st;

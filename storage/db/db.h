@@ -125,23 +125,23 @@ uint64_t db_memory(const struct db *d);
  * pages and needs few of them again. Call it with no transaction open. */
 void db_forget_pages(struct db *d);
 
-/* For the other modules of storage/. db_prepare logs SQLite's text on error. On
- * a reader of an older format, which sees the file through views, a statement
- * that changes rows is not prepared: *out is untouched. db_step maps a result:
- * STATUS_OK for a row, STATUS_NOT_FOUND for done. */
+/* For the other modules of storage/. */
 sqlite3 *db_handle(struct db *d);
 MUST_CHECK enum status db_exec(struct db *d, const char *sql);
+/* The statement of `sql`, a string constant: it is prepared the first time and
+ * kept until the database is closed. Whoever steps through it resets it, by
+ * db_run or db_end, before it is used again. NULL, which binding and db_step
+ * accept: it cannot be prepared, and db_step says why. */
+sqlite3_stmt *db_statement(struct db *d, const char *sql);
+/* A statement of the caller's own: for text that is made, or for a visit during
+ * which the same may begin again. Logs SQLite's text on error. */
 MUST_CHECK enum status db_prepare(struct db *d, sqlite3_stmt **out,
                                   const char *sql);
-/* Prepares list[0..n), up to the first that fails. */
-struct db_statement {
-    sqlite3_stmt **out;
-    const char *sql;
-};
-MUST_CHECK enum status db_prepare_all(struct db *d,
-                                      const struct db_statement *list,
-                                      size_t n);
+/* STATUS_OK for a row, STATUS_NOT_FOUND for done. */
 MUST_CHECK enum status db_step(struct db *d, sqlite3_stmt *s);
+/* Resets a kept statement. Of `st`, the result of its last step, STATUS_NOT_FOUND
+ * becomes STATUS_OK. */
+MUST_CHECK enum status db_end(sqlite3_stmt *s, enum status st);
 /* Steps to the end, resets, and makes all parameters NULL: for statements that
  * return no rows. */
 MUST_CHECK enum status db_run(struct db *d, sqlite3_stmt *s);

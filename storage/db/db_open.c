@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * db_open.c - opens a database, checks what it is, and closes it.
+ * db_open.c - opens a database and checks what it is.
  *
  * An existing file is opened and never filled (db_make makes a file whole),
  * so an empty one, or one that lacks a table, is damaged. We ask for its size
@@ -27,7 +27,6 @@
 #include "storage/db/db.h"
 #include "storage/db/db_impl.h"
 #include "storage/db/schema.h"
-#include "storage/db/sqlite_error.h"
 
 /*
  * Makes a new database, whole or not at all. For db.c alone.
@@ -155,11 +154,10 @@ static enum status db_make(const char *path, const struct db_kind *kind)
     return st;
 }
 
-#define PAGE               4096
-#define DEFAULT_CACHE      (UINT64_C(32) << 20)
-#define DEFAULT_CHECKPOINT (UINT64_C(16) << 20)
-#define LOG_SIZE_LIMIT     "67108864" /* the log file is truncated to this */
-#define READER_WAITS_MS    5000
+#define PAGE            DB_PAGE
+#define DEFAULT_CACHE   (UINT64_C(32) << 20)
+#define LOG_SIZE_LIMIT  "67108864" /* the log file is truncated to this */
+#define READER_WAITS_MS 5000
 
 const struct db_kind db_frontier = {
     .what = "frontier database",
@@ -213,24 +211,6 @@ static enum status configure(struct db *d, const struct db_options *o)
              (unsigned long long)(cache >> 10),
              o->sync_normal ? "NORMAL" : "FULL");
     return db_exec(d, sql);
-}
-
-/* Starts the checkpoint thread. If the file is not in WAL mode, another program
- * has changed it. */
-static enum status start_writing(struct db *d, const struct db_options *o)
-{
-    uint64_t bytes =
-        o->checkpoint_bytes > 0 ? o->checkpoint_bytes : DEFAULT_CHECKPOINT;
-    enum status st = db_exec(d, "PRAGMA journal_mode = WAL");
-
-    if (st == STATUS_OK)
-        st = checkpointer_start(&d->ckpt, d->path);
-    if (st != STATUS_OK)
-        return st;
-    d->checkpoint_frames = bytes / PAGE + 1;
-    d->wait_at = 2 * d->checkpoint_frames;
-    sqlite3_wal_hook(d->h, db_after_commit, d);
-    return STATUS_OK;
 }
 
 static enum status check_file(const char *path)
@@ -400,7 +380,7 @@ static enum status open_there(struct db *d, const struct db_options *o)
         st = check_what_is_there(d);
     if (st == STATUS_OK)
         st = d->mode == DB_READ ? db_exec(d, "PRAGMA query_only = ON")
-                                : start_writing(d, o);
+                                : db_start_writing(d, o);
     if (st == STATUS_OK && d->mode != DB_READ && o->forget_derived)
         st = forget_derived(d);
     return st;
@@ -441,33 +421,4 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     }
     *out = d;
     return STATUS_OK;
-}
-
-static void close_it(struct db *d, bool checkpoint)
-{
-    if (d == NULL)
-        return;
-    db_rollback(d);
-    if (d->follower.ctx != NULL)
-        d->follower.closing(d->follower.ctx);
-    checkpointer_stop(d->ckpt);
-    if (!checkpoint && d->h != NULL)
-        sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    else if (d->ckpt != NULL)
-        sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
-                                  NULL);
-    sqlite3_close(d->h);
-    free(d->path);
-    free(d);
-}
-
-void db_close(struct db *d)
-{
-    /* After a failure we do not write again. */
-    close_it(d, d != NULL && !db_broken(d));
-}
-
-void db_close_as_is(struct db *d)
-{
-    close_it(d, false);
 }

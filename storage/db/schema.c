@@ -122,7 +122,7 @@ const char *const schema_sql[] = {
     " sources BLOB)",
     "CREATE TABLE early(queue INTEGER, class INTEGER, url INTEGER,"
     " links INTEGER, PRIMARY KEY(queue, class, url)) WITHOUT ROWID",
-    /* when done URLs are fetched again: rows/refresh_store.c */
+    /* when done URLs are fetched again: rows/side_tables.c */
     "CREATE TABLE refresh(queue INTEGER, due INTEGER, url INTEGER,"
     " seq INTEGER, at INTEGER, tries INTEGER, absent INTEGER,"
     " checks INTEGER, links INTEGER, PRIMARY KEY(queue, due, url))"
@@ -164,7 +164,7 @@ const char *const schema_sql[] = {
     /* which URLs a page led to: rows/path_log.c */
     "CREATE TABLE path(seq INTEGER PRIMARY KEY, src INTEGER,"
     " step INTEGER, dst BLOB)",
-    /* families of URLs that bring nothing new: rows/trap_store.c */
+    /* families of URLs that bring nothing new: frontier/traps */
     "CREATE TABLE trap(id INTEGER PRIMARY KEY, rule INTEGER, owner TEXT,"
     " form TEXT, pages INTEGER, score INTEGER, body INTEGER, tags BLOB)",
     /* ---- for people ---- */

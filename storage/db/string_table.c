@@ -19,7 +19,6 @@ struct string_table {
     struct map *by_text;
     struct word **list; /* entry i has number i + 1 */
     uint32_t count;
-    sqlite3_stmt *insert;
 };
 
 static void free_word(void *word)
@@ -70,9 +69,7 @@ enum status string_table_open(struct string_table **out, struct db *d)
     w->d = d;
     w->by_text = map_new();
     w->list = xcalloc(STRING_TABLE_MOST, sizeof(struct word *));
-    st = db_prepare(d, &w->insert, "INSERT INTO word VALUES(?, ?)");
-    if (st == STATUS_OK)
-        st = read_all(w);
+    st = read_all(w);
     if (st != STATUS_OK) {
         string_table_close(w);
         return st;
@@ -85,7 +82,6 @@ void string_table_close(struct string_table *w)
 {
     if (w == NULL)
         return;
-    sqlite3_finalize(w->insert);
     map_free(w->by_text, free_word);
     free(w->list);
     free(w);
@@ -94,6 +90,7 @@ void string_table_close(struct string_table *w)
 static enum status number_of(struct string_table *w, struct bytes text,
                              uint32_t *number)
 {
+    sqlite3_stmt *q;
     const struct word *v = map_get(w->by_text, text);
 
     if (v != NULL) {
@@ -101,9 +98,10 @@ static enum status number_of(struct string_table *w, struct bytes text,
         return STATUS_OK;
     }
     *number = add(w, text);
-    sqlite3_bind_int64(w->insert, 1, *number);
-    db_bind_text(w->insert, 2, text);
-    return db_run(w->d, w->insert);
+    q = db_statement(w->d, "INSERT INTO word VALUES(?, ?)");
+    sqlite3_bind_int64(q, 1, *number);
+    db_bind_text(q, 2, text);
+    return db_run(w->d, q);
 }
 
 enum status string_table_bind(struct string_table *w, sqlite3_stmt *s,

@@ -32,7 +32,6 @@ struct done_bits {
     uint32_t next;
     uint64_t began_at; /* seq when it began */
     uint64_t owed;     /* blocks still to write, times the round's length */
-    sqlite3_stmt *write, *write_upto;
 };
 
 static uint32_t block_of(uint64_t id)
@@ -169,15 +168,7 @@ enum status done_bits_open(struct done_bits **out, struct db *d,
     b->d = d;
     b->rows = last_id;
     b->round_least = round_least > 0 ? round_least : ROUND_LEAST;
-    st = db_prepare(d, &b->write,
-                    "INSERT OR REPLACE INTO status"
-                    " VALUES(?, ?, ?)");
-    if (st == STATUS_OK)
-        st = db_prepare(d, &b->write_upto,
-                        "INSERT OR REPLACE INTO meta"
-                        " VALUES('status_upto', ?)");
-    if (st == STATUS_OK)
-        st = read_upto(b, &upto);
+    st = read_upto(b, &upto);
     if (st == STATUS_OK)
         st = read_blocks(b);
     if (st == STATUS_OK)
@@ -201,8 +192,6 @@ void done_bits_close(struct done_bits *b)
         free(b->blocks[i]);
     free(b->blocks);
     free(b->dirty);
-    sqlite3_finalize(b->write);
-    sqlite3_finalize(b->write_upto);
     free(b);
 }
 
@@ -210,15 +199,17 @@ void done_bits_close(struct done_bits *b)
 
 static enum status write_block(struct done_bits *b, uint32_t block)
 {
+    sqlite3_stmt *q;
     enum status st;
 
     if (block >= b->cap || !b->dirty[block])
         return STATUS_OK;
-    sqlite3_bind_int64(b->write, 1, block);
-    sqlite3_bind_int64(b->write, 2, (int64_t)b->seq);
-    sqlite3_bind_blob(b->write, 3, b->blocks[block], OCTETS, SQLITE_STATIC);
-    st = db_run(b->d, b->write);
-    sqlite3_clear_bindings(b->write);
+    q = db_statement(b->d, "INSERT OR REPLACE INTO status"
+                           " VALUES(?, ?, ?)");
+    sqlite3_bind_int64(q, 1, block);
+    sqlite3_bind_int64(q, 2, (int64_t)b->seq);
+    sqlite3_bind_blob(q, 3, b->blocks[block], OCTETS, SQLITE_STATIC);
+    st = db_run(b->d, q);
     b->dirty[block] = false;
     fault_point("status-sweep");
     return st;
@@ -226,10 +217,12 @@ static enum status write_block(struct done_bits *b, uint32_t block)
 
 static enum status end_round(struct done_bits *b)
 {
+    sqlite3_stmt *q = db_statement(b->d, "INSERT OR REPLACE INTO meta"
+                                         " VALUES('status_upto', ?)");
     enum status st;
 
-    sqlite3_bind_int64(b->write_upto, 1, (int64_t)b->began_at);
-    st = db_run(b->d, b->write_upto);
+    sqlite3_bind_int64(q, 1, (int64_t)b->began_at);
+    st = db_run(b->d, q);
     b->began_at = b->seq;
     b->next = 0;
     return st;

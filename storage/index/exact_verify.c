@@ -13,7 +13,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/index/exact_parts.h"
 
 struct check {

@@ -31,7 +31,6 @@ struct origins {
     uint32_t cap;
     struct line *lines;
     uint32_t line_count;
-    sqlite3_stmt *insert, *read;
     struct buf gathered;   /* prefixes one after the other */
     uint32_t *gathered_to; /* entry i: where that of origin i + 1 ends */
     uint32_t gathered_count;
@@ -88,11 +87,7 @@ enum status origins_open(struct origins **out, struct db *d, uint32_t queues,
                     : lines > LINES_MOST ? LINES_MOST
                                          : (uint32_t)lines;
     o->lines = xcalloc(o->line_count, sizeof *o->lines);
-    st = db_prepare(d, &o->insert, "INSERT INTO origin VALUES(?, ?, ?)");
-    if (st == STATUS_OK)
-        st = db_prepare(d, &o->read, "SELECT prefix FROM origin WHERE id = ?");
-    if (st == STATUS_OK)
-        st = read_all(o, queues);
+    st = read_all(o, queues);
     if (st != STATUS_OK) {
         origins_close(o);
         return st;
@@ -105,8 +100,6 @@ void origins_close(struct origins *o)
 {
     if (o == NULL)
         return;
-    sqlite3_finalize(o->insert);
-    sqlite3_finalize(o->read);
     origins_let_go(o);
     tag_index_free(o->index);
     free(o->queue_of);
@@ -149,6 +142,7 @@ static void remember(struct origins *o, uint32_t origin, struct bytes prefix)
 enum status origins_number(struct origins *o, uint32_t queue,
                            struct bytes prefix, uint32_t *origin)
 {
+    sqlite3_stmt *q;
     uint32_t n = tag_index_find(o->index, queue, prefix);
     enum status st;
 
@@ -161,12 +155,13 @@ enum status origins_number(struct origins *o, uint32_t queue,
     n = tag_index_add(o->index, queue, prefix);
     set_queue(o, n, queue);
     remember(o, n, prefix);
-    sqlite3_bind_int64(o->insert, 1, n);
-    sqlite3_bind_int64(o->insert, 2, queue);
-    sqlite3_bind_text(o->insert, 3, prefix.len > 0 ? prefix.at : "",
-                      (int)prefix.len, SQLITE_STATIC);
-    st = db_run(o->d, o->insert);
-    sqlite3_clear_bindings(o->insert);
+    q = db_statement(o->d, "INSERT INTO origin VALUES(?, ?, ?)");
+    sqlite3_bind_int64(q, 1, n);
+    sqlite3_bind_int64(q, 2, queue);
+    sqlite3_bind_text(q, 3, prefix.len > 0 ? prefix.at : "", (int)prefix.len,
+                      SQLITE_STATIC);
+    st = db_run(o->d, q);
+    sqlite3_clear_bindings(q);
     if (st == STATUS_OK)
         *origin = n;
     return st;
@@ -205,6 +200,7 @@ void origins_prefetch_prefix(const struct origins *o, uint32_t origin)
 
 enum status origins_prefix(struct origins *o, uint32_t origin, struct buf *out)
 {
+    sqlite3_stmt *q;
     const struct line *l = line_of(o, origin);
     enum status st;
 
@@ -216,17 +212,18 @@ enum status origins_prefix(struct origins *o, uint32_t origin, struct buf *out)
         buf_add(out, l->prefix, l->len);
         return STATUS_OK;
     }
-    sqlite3_bind_int64(o->read, 1, origin);
-    st = db_step(o->d, o->read);
+    q = db_statement(o->d, "SELECT prefix FROM origin WHERE id = ?");
+    sqlite3_bind_int64(q, 1, origin);
+    st = db_step(o->d, q);
     if (st == STATUS_OK) {
-        struct bytes prefix = db_column(o->read, 0);
+        struct bytes prefix = db_column(q, 0);
 
         buf_add_bytes(out, prefix);
         remember(o, origin, prefix);
     } else if (st == STATUS_NOT_FOUND) {
         st = db_damaged("origin", origin, "row is missing");
     }
-    sqlite3_reset(o->read);
+    sqlite3_reset(q);
     return st;
 }
 

@@ -66,8 +66,6 @@ struct segments {
     struct merge *merge;   /* NULL: none in progress */
     uint32_t *dropped;     /* numbers whose rows are to be deleted */
     uint32_t dropped_count;
-    sqlite3_stmt *read_row, *write_row, *drop_rows;
-    sqlite3_stmt *write_meta, *drop_meta;
 };
 
 static inline int64_t segment_row_id(const struct segment *g, uint32_t row)

@@ -27,6 +27,7 @@
 static void write_row(struct segment_writer *w)
 {
     struct segments *s = w->s;
+    sqlite3_stmt *q;
 
     if (w->st != STATUS_OK || w->row.len == 0)
         return;
@@ -34,11 +35,10 @@ static void write_row(struct segment_writer *w)
         w->st = STATUS_LIMIT;
         return;
     }
-    sqlite3_bind_int64(s->write_row, 1, segment_row_id(w->to, w->to->rows));
-    sqlite3_bind_blob(s->write_row, 2, w->row.octets, (int)w->row.len,
-                      SQLITE_STATIC);
-    w->st = db_run(s->d, s->write_row);
-    sqlite3_clear_bindings(s->write_row);
+    q = db_statement(s->d, "INSERT INTO qseg VALUES(?, ?)");
+    sqlite3_bind_int64(q, 1, segment_row_id(w->to, w->to->rows));
+    sqlite3_bind_blob(q, 2, w->row.octets, (int)w->row.len, SQLITE_STATIC);
+    w->st = db_run(s->d, q);
     segment_add_fence(w->to, w->row.first_queue, w->row.first_id);
     segment_row_start(&w->row, w->to->first);
 }
@@ -60,6 +60,8 @@ static void write_entry(void *writer, uint32_t queue, uint64_t id)
 static enum status write_meta(struct segment_writer *w)
 {
     struct segments *s = w->s;
+    sqlite3_stmt *q =
+        db_statement(s->d, "INSERT INTO qmeta VALUES(?, ?, ?, ?, ?, ?)");
     const struct segment *g = w->to;
     unsigned char *fences = xmalloc((size_t)g->rows * FENCE_OCTETS);
     enum status st;
@@ -68,15 +70,14 @@ static enum status write_meta(struct segment_writer *w)
         packed_put(fences + (size_t)i * FENCE_OCTETS, g->fence_queue[i], 4);
         packed_put(fences + (size_t)i * FENCE_OCTETS + 4, g->fence_id[i], 5);
     }
-    sqlite3_bind_int64(s->write_meta, 1, g->number);
-    sqlite3_bind_int64(s->write_meta, 2, g->level);
-    sqlite3_bind_int64(s->write_meta, 3, (int64_t)g->first);
-    sqlite3_bind_int64(s->write_meta, 4, (int64_t)g->last);
-    sqlite3_bind_int64(s->write_meta, 5, (int64_t)g->ids);
-    sqlite3_bind_blob64(s->write_meta, 6, fences,
-                        (sqlite3_uint64)g->rows * FENCE_OCTETS, SQLITE_STATIC);
-    st = db_run(s->d, s->write_meta);
-    sqlite3_clear_bindings(s->write_meta);
+    sqlite3_bind_int64(q, 1, g->number);
+    sqlite3_bind_int64(q, 2, g->level);
+    sqlite3_bind_int64(q, 3, (int64_t)g->first);
+    sqlite3_bind_int64(q, 4, (int64_t)g->last);
+    sqlite3_bind_int64(q, 5, (int64_t)g->ids);
+    sqlite3_bind_blob64(q, 6, fences, (sqlite3_uint64)g->rows * FENCE_OCTETS,
+                        SQLITE_STATIC);
+    st = db_run(s->d, q);
     free(fences);
     return st;
 }
@@ -220,6 +221,7 @@ static enum status start_merge(struct segments *s, const struct done_bits *done,
 
 static enum status finish_merge(struct segments *s)
 {
+    sqlite3_stmt *q = db_statement(s->d, "DELETE FROM qmeta WHERE seg = ?");
     struct merge *m = s->merge;
     struct segment **four = s->list + m->place;
     enum status st;
@@ -229,8 +231,8 @@ static enum status finish_merge(struct segments *s)
     if (st == STATUS_OK)
         st = write_meta(&m->w);
     for (uint32_t i = 0; i < FAN && st == STATUS_OK; i++) {
-        sqlite3_bind_int64(s->drop_meta, 1, four[i]->number);
-        st = db_run(s->d, s->drop_meta);
+        sqlite3_bind_int64(q, 1, four[i]->number);
+        st = db_run(s->d, q);
     }
     fault_point("queue-switch");
     if (st != STATUS_OK)
@@ -289,13 +291,16 @@ static enum status merge_rows(struct segments *s, const struct done_bits *done,
 
 static enum status drop_rows(struct segments *s, uint32_t most)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "DELETE FROM qseg WHERE id IN (SELECT id FROM qseg"
+                           " WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)");
     uint32_t number = s->dropped[s->dropped_count - 1];
     enum status st;
 
-    sqlite3_bind_int64(s->drop_rows, 1, (int64_t)number << ROW_BITS);
-    sqlite3_bind_int64(s->drop_rows, 2, ((int64_t)number + 1) << ROW_BITS);
-    sqlite3_bind_int64(s->drop_rows, 3, most);
-    st = db_run(s->d, s->drop_rows);
+    sqlite3_bind_int64(q, 1, (int64_t)number << ROW_BITS);
+    sqlite3_bind_int64(q, 2, ((int64_t)number + 1) << ROW_BITS);
+    sqlite3_bind_int64(q, 3, most);
+    st = db_run(s->d, q);
     if (st == STATUS_OK && sqlite3_changes(db_handle(s->d)) < (int)most)
         s->dropped_count--; /* all its rows are deleted */
     fault_point("queue-drop");

@@ -82,15 +82,16 @@ enum status segments_read_row(struct segments *s, const struct segment *g,
                               unsigned char octets[SEGMENT_ROW_MOST],
                               struct segment_reader *r)
 {
+    sqlite3_stmt *q = db_statement(s->d, "SELECT ids FROM qseg WHERE id = ?");
     enum status st;
     size_t len = 0;
 
-    sqlite3_bind_int64(s->read_row, 1, segment_row_id(g, row));
-    st = db_step(s->d, s->read_row);
+    sqlite3_bind_int64(q, 1, segment_row_id(g, row));
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
-        const void *at = sqlite3_column_blob(s->read_row, 0);
+        const void *at = sqlite3_column_blob(q, 0);
 
-        len = (size_t)sqlite3_column_bytes(s->read_row, 0);
+        len = (size_t)sqlite3_column_bytes(q, 0);
         if (at == NULL || len > SEGMENT_ROW_MOST)
             st = segments_damaged(g, row, "row is too long");
         else
@@ -98,7 +99,7 @@ enum status segments_read_row(struct segments *s, const struct segment *g,
     } else if (st == STATUS_NOT_FOUND) {
         st = segments_damaged(g, row, "row is missing");
     }
-    sqlite3_reset(s->read_row);
+    sqlite3_reset(q);
     if (st == STATUS_OK)
         segment_reader_start(r, octets, len, g->first);
     return st;
@@ -198,26 +199,6 @@ static enum status find_left_over(struct segments *s)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static enum status prepare(struct segments *s)
-{
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
-        {&s->read_row, "SELECT ids FROM qseg WHERE id = ?"},
-        {&s->write_row, "INSERT INTO qseg VALUES(?, ?)"},
-        {&s->drop_rows, "DELETE FROM qseg WHERE id IN (SELECT id FROM qseg"
-                        " WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)"},
-        {&s->write_meta, "INSERT INTO qmeta VALUES(?, ?, ?, ?, ?, ?)"},
-        {&s->drop_meta, "DELETE FROM qmeta WHERE seg = ?"},
-    };
-    enum status st = STATUS_OK;
-
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(s->d, all[i].out, all[i].sql);
-    return st;
-}
-
 enum status segments_open(struct segments **out, struct db *d, uint32_t queues,
                           segment_visit visit, void *ctx)
 {
@@ -227,9 +208,7 @@ enum status segments_open(struct segments **out, struct db *d, uint32_t queues,
     s->d = d;
     s->next_number = 1;
     s->queues_there = queues;
-    st = prepare(s);
-    if (st == STATUS_OK)
-        st = read_list(s);
+    st = read_list(s);
     if (st == STATUS_OK)
         st = find_left_over(s);
     for (uint32_t i = 0; i < s->count && st == STATUS_OK; i++)
@@ -251,11 +230,6 @@ void segments_close(struct segments *s)
         segment_free(s->list[i]);
     free(s->list);
     free(s->dropped);
-    sqlite3_finalize(s->read_row);
-    sqlite3_finalize(s->write_row);
-    sqlite3_finalize(s->drop_rows);
-    sqlite3_finalize(s->write_meta);
-    sqlite3_finalize(s->drop_meta);
     free(s);
 }
 

@@ -51,7 +51,6 @@ struct whole_index {
     size_t round_count, round_at;
     uint64_t round_seq; /* all fetches up to it are in the round or the table */
     size_t owed;        /* changes since the last step */
-    sqlite3_stmt *read, *write, *write_upto;
 };
 
 /* ---- changes in memory ---- */
@@ -184,34 +183,36 @@ static size_t offset_of(uint64_t url)
     return (size_t)((url - 1) % WHOLE_BLOCK) * OCTETS;
 }
 
-/* Binds `block`; its row, if there is one, is in x->read until that is reset.
- */
+/* All zero if the block has no row. */
 static enum status read_block(struct whole_index *x, uint64_t block,
-                              struct bytes *seqs)
+                              unsigned char seqs[BLOCK_OCTETS])
 {
+    sqlite3_stmt *q =
+        db_statement(x->d, "SELECT seqs FROM whole WHERE block = ?");
     enum status st;
 
-    sqlite3_bind_int64(x->read, 1, (int64_t)block);
-    st = db_step(x->d, x->read);
-    if (st != STATUS_OK)
-        return st;
-    *seqs = db_column(x->read, 0);
-    return seqs->len == BLOCK_OCTETS
-               ? STATUS_OK
-               : db_damaged("whole", (int64_t)block, "is no block of fetches");
+    memset(seqs, 0, BLOCK_OCTETS);
+    sqlite3_bind_int64(q, 1, (int64_t)block);
+    st = db_step(x->d, q);
+    if (st == STATUS_OK) {
+        struct bytes row = db_column(q, 0);
+
+        if (row.len == BLOCK_OCTETS)
+            memcpy(seqs, row.at, BLOCK_OCTETS);
+        else
+            st = db_damaged("whole", (int64_t)block, "is no block of fetches");
+    }
+    return db_end(q, st);
 }
 
 static enum status find_stored(struct whole_index *x, uint64_t url,
                                uint64_t *seq)
 {
-    struct bytes seqs;
-    enum status st = read_block(x, block_of(url), &seqs);
+    unsigned char seqs[BLOCK_OCTETS];
+    enum status st = read_block(x, block_of(url), seqs);
 
-    if (st == STATUS_OK)
-        *seq =
-            packed_get((const unsigned char *)seqs.at + offset_of(url), OCTETS);
-    sqlite3_reset(x->read);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    *seq = packed_get(seqs + offset_of(url), OCTETS);
+    return st;
 }
 
 enum status whole_index_find(struct whole_index *x, uint64_t url, uint64_t *seq)
@@ -234,15 +235,12 @@ enum status whole_index_find(struct whole_index *x, uint64_t url, uint64_t *seq)
 /* Writes the block that the next change of the round is in. */
 static enum status write_block(struct whole_index *x)
 {
+    sqlite3_stmt *q;
     uint64_t block = block_of(url_of(&x->round[x->round_at]));
-    unsigned char seqs[BLOCK_OCTETS] = {0};
-    struct bytes stored;
-    enum status st = read_block(x, block, &stored);
+    unsigned char seqs[BLOCK_OCTETS];
+    enum status st = read_block(x, block, seqs);
 
-    if (st == STATUS_OK)
-        memcpy(seqs, stored.at, BLOCK_OCTETS);
-    sqlite3_reset(x->read);
-    if (st != STATUS_OK && st != STATUS_NOT_FOUND)
+    if (st != STATUS_OK)
         return st;
     while (x->round_at < x->round_count &&
            block_of(url_of(&x->round[x->round_at])) == block) {
@@ -250,19 +248,21 @@ static enum status write_block(struct whole_index *x)
 
         memcpy(seqs + offset_of(url_of(c)), c->seq, OCTETS);
     }
-    sqlite3_bind_int64(x->write, 1, (int64_t)block);
-    sqlite3_bind_blob(x->write, 2, seqs, (int)BLOCK_OCTETS, SQLITE_STATIC);
-    st = db_run(x->d, x->write);
-    sqlite3_clear_bindings(x->write);
-    return st;
+    q = db_statement(x->d, "INSERT OR REPLACE INTO whole VALUES(?, ?)");
+    sqlite3_bind_int64(q, 1, (int64_t)block);
+    sqlite3_bind_blob(q, 2, seqs, (int)BLOCK_OCTETS, SQLITE_STATIC);
+    return db_run(x->d, q);
 }
 
 static enum status end_round(struct whole_index *x)
 {
+    sqlite3_stmt *q =
+        db_statement(x->d,
+                     "INSERT OR REPLACE INTO meta VALUES('whole_upto', ?)");
     enum status st;
 
-    sqlite3_bind_int64(x->write_upto, 1, (int64_t)x->round_seq);
-    st = db_run(x->d, x->write_upto);
+    sqlite3_bind_int64(q, 1, (int64_t)x->round_seq);
+    st = db_run(x->d, q);
     free(x->round);
     x->round = NULL;
     x->round_count = x->round_at = 0;
@@ -382,20 +382,6 @@ static enum status replay_all(struct whole_index *x)
     return st;
 }
 
-static enum status prepare(struct whole_index *x)
-{
-    enum status st =
-        db_prepare(x->d, &x->read, "SELECT seqs FROM whole WHERE block = ?");
-
-    if (st == STATUS_OK && x->memory > 0)
-        st = db_prepare(x->d, &x->write,
-                        "INSERT OR REPLACE INTO whole VALUES(?, ?)");
-    if (st == STATUS_OK && x->memory > 0)
-        st = db_prepare(x->d, &x->write_upto,
-                        "INSERT OR REPLACE INTO meta VALUES('whole_upto', ?)");
-    return st;
-}
-
 enum status whole_index_open(struct whole_index **out, struct db *d,
                              uint64_t memory)
 {
@@ -406,9 +392,7 @@ enum status whole_index_open(struct whole_index **out, struct db *d,
     x->memory = memory;
     x->room = ROOM_LEAST;
     x->young = xcalloc(x->room, sizeof *x->young);
-    st = prepare(x);
-    if (st == STATUS_OK)
-        st = replay_all(x);
+    st = replay_all(x);
     if (st != STATUS_OK) {
         whole_index_close(x);
         return st;
@@ -421,9 +405,6 @@ void whole_index_close(struct whole_index *x)
 {
     if (x == NULL)
         return;
-    sqlite3_finalize(x->read);
-    sqlite3_finalize(x->write);
-    sqlite3_finalize(x->write_upto);
     free(x->young);
     free(x->round);
     free(x);

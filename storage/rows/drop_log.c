@@ -68,7 +68,6 @@ struct drop_log {
     struct kept_drop *entries;
     size_t read_count;
     size_t room;
-    sqlite3_stmt *add, *change, *remove, *next;
 };
 
 /* ---- packing ---- */
@@ -314,20 +313,6 @@ static enum status read_sums(struct drop_log *l)
     return st;
 }
 
-static enum status prepare(struct drop_log *l)
-{
-    const struct db_statement all[] = {
-        {&l->add, "INSERT INTO kept_drop VALUES(?, ?, ?, ?)"},
-        {&l->change, "UPDATE kept_drop SET reasons = ?2, count = ?3,"
-                     " entries = ?4 WHERE seq = ?1"},
-        {&l->remove, "DELETE FROM kept_drop WHERE seq = ?"},
-        {&l->next, "SELECT seq, reasons, count, entries FROM kept_drop"
-                   " WHERE seq > ? ORDER BY seq LIMIT 1"},
-    };
-
-    return db_prepare_all(l->d, all, sizeof all / sizeof *all);
-}
-
 enum status drop_log_open(struct drop_log **out, struct db *d)
 {
     struct drop_log *l = xcalloc(1, sizeof *l);
@@ -339,9 +324,7 @@ enum status drop_log_open(struct drop_log **out, struct db *d)
     buf_init(&l->raw, BLOCK_MOST);
     buf_init(&l->texts, TEXTS_FULL + 2 * URL_MOST);
     buf_init(&l->text, URL_MOST);
-    st = prepare(l);
-    if (st == STATUS_OK)
-        st = read_sums(l);
+    st = read_sums(l);
     if (st != STATUS_OK) {
         drop_log_close(l);
         return st;
@@ -360,10 +343,6 @@ void drop_log_close(struct drop_log *l)
     buf_fini(&l->texts);
     buf_fini(&l->text);
     free(l->entries);
-    sqlite3_finalize(l->add);
-    sqlite3_finalize(l->change);
-    sqlite3_finalize(l->remove);
-    sqlite3_finalize(l->next);
     free(l);
 }
 
@@ -389,9 +368,11 @@ uint64_t drop_log_bytes(const struct drop_log *l)
 
 /* ---- writing ---- */
 
-static enum status write(struct drop_log *l, sqlite3_stmt *s, uint64_t number,
+static enum status write(struct drop_log *l, const char *sql, uint64_t number,
                          const struct packer *p)
 {
+    sqlite3_stmt *s = db_statement(l->d, sql);
+
     l->reasons |= p->reasons;
     sqlite3_bind_int64(s, 1, (int64_t)number);
     sqlite3_bind_int64(s, 2, (int64_t)p->reasons);
@@ -406,7 +387,8 @@ enum status drop_log_flush(struct drop_log *l)
 
     if (l->fresh.count == 0)
         return STATUS_OK;
-    st = write(l, l->add, l->last + 1, &l->fresh);
+    st = write(l, "INSERT INTO kept_drop VALUES(?, ?, ?, ?)", l->last + 1,
+               &l->fresh);
     if (st != STATUS_OK)
         return st;
     l->last++;
@@ -429,21 +411,21 @@ enum status drop_log_add(struct drop_log *l, const struct kept_drop *k)
 
 /* ---- reading ---- */
 
-static enum status take_block(struct drop_log *l, uint64_t reasons,
-                              struct drop_block *out)
+static enum status take_block(struct drop_log *l, sqlite3_stmt *q,
+                              uint64_t reasons, struct drop_block *out)
 {
-    struct db_row r = db_row(l->next);
+    struct db_row r = db_row(q);
     struct bytes entries;
 
     out->number = db_row_count(&r, 0, INT64_MAX);
-    out->reasons = (uint64_t)sqlite3_column_int64(l->next, 1);
+    out->reasons = (uint64_t)sqlite3_column_int64(q, 1);
     out->count = 0;
     if (db_row_check(&r, "kept_drop") != STATUS_OK)
         return STATUS_DAMAGED;
     if ((out->reasons & reasons) == 0)
         return STATUS_OK;
     buf_clear(&l->raw);
-    entries = db_column(l->next, 3);
+    entries = db_column(q, 3);
     buf_add_bytes(&l->raw, entries);
     return buf_failed(&l->raw) == STATUS_OK
                ? unpack_all(l, out)
@@ -453,13 +435,16 @@ static enum status take_block(struct drop_log *l, uint64_t reasons,
 enum status drop_log_next(struct drop_log *l, uint64_t after, uint64_t reasons,
                           struct drop_block *out)
 {
+    sqlite3_stmt *q =
+        db_statement(l->d, "SELECT seq, reasons, count, entries FROM kept_drop"
+                           " WHERE seq > ? ORDER BY seq LIMIT 1");
     enum status st;
 
-    sqlite3_bind_int64(l->next, 1, (int64_t)after);
-    st = db_step(l->d, l->next);
+    sqlite3_bind_int64(q, 1, (int64_t)after);
+    st = db_step(l->d, q);
     if (st == STATUS_OK)
-        st = take_block(l, reasons, out);
-    sqlite3_reset(l->next);
+        st = take_block(l, q, reasons, out);
+    sqlite3_reset(q);
     return st;
 }
 
@@ -475,10 +460,16 @@ enum status drop_log_rewrite(struct drop_log *l, uint64_t number,
     if (st != STATUS_OK)
         return st;
     if (count > 0) {
-        st = write(l, l->change, number, &l->again);
+        st = write(l,
+                   "UPDATE kept_drop SET reasons = ?2, count = ?3,"
+                   " entries = ?4 WHERE seq = ?1",
+                   number, &l->again);
     } else {
-        sqlite3_bind_int64(l->remove, 1, (int64_t)number);
-        st = db_run(l->d, l->remove);
+        sqlite3_stmt *q =
+            db_statement(l->d, "DELETE FROM kept_drop WHERE seq = ?");
+
+        sqlite3_bind_int64(q, 1, (int64_t)number);
+        st = db_run(l->d, q);
     }
     l->count -= l->read_count - count;
     l->bytes -= l->raw.len - l->again.out.len;

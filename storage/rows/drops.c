@@ -54,7 +54,6 @@ struct drops {
     struct fresh **fresh; /* [i]: of pair flushed_pairs + i + 1 */
     uint32_t flushed_pairs, fresh_cap;
     uint64_t example_memory;
-    sqlite3_stmt *write_reason, *new_pair, *add_pair, *write_example;
 };
 
 static struct reason *make_reason(struct drops *t, struct bytes name)
@@ -177,14 +176,16 @@ static int compare_numbers(const void *a, const void *b)
 
 static enum status write_fresh(struct drops *t, uint32_t pair)
 {
+    sqlite3_stmt *q =
+        db_statement(t->d, "INSERT INTO drop_count VALUES(?, ?, ?, ?)");
     struct fresh *f = t->fresh[pair - t->flushed_pairs - 1];
     enum status st;
 
-    sqlite3_bind_int64(t->new_pair, 1, pair);
-    sqlite3_bind_int64(t->new_pair, 2, f->reason);
-    db_bind_text(t->new_pair, 3, bytes_of(f->host, f->len));
-    sqlite3_bind_int64(t->new_pair, 4, t->counts[pair - 1]);
-    st = db_run(t->d, t->new_pair);
+    sqlite3_bind_int64(q, 1, pair);
+    sqlite3_bind_int64(q, 2, f->reason);
+    db_bind_text(q, 3, bytes_of(f->host, f->len));
+    sqlite3_bind_int64(q, 4, t->counts[pair - 1]);
+    st = db_run(t->d, q);
     free(f);
     t->fresh[pair - t->flushed_pairs - 1] = NULL;
     return st;
@@ -193,6 +194,9 @@ static enum status write_fresh(struct drops *t, uint32_t pair)
 /* Writes in order of key, so that each page is touched once. */
 static enum status flush_pairs(struct drops *t)
 {
+    sqlite3_stmt *q =
+        db_statement(t->d,
+                     "UPDATE drop_count SET count = count + ? WHERE id = ?");
     enum status st = STATUS_OK;
 
     if (t->touched_count > 1)
@@ -204,9 +208,9 @@ static enum status flush_pairs(struct drops *t)
         if (pair > t->flushed_pairs) {
             st = write_fresh(t, pair);
         } else {
-            sqlite3_bind_int64(t->add_pair, 1, t->counts[pair - 1]);
-            sqlite3_bind_int64(t->add_pair, 2, pair);
-            st = db_run(t->d, t->add_pair);
+            sqlite3_bind_int64(q, 1, t->counts[pair - 1]);
+            sqlite3_bind_int64(q, 2, pair);
+            st = db_run(t->d, q);
         }
         t->counts[pair - 1] = 0;
     }
@@ -220,7 +224,9 @@ static enum status write_example(struct drops *t, const struct reason *r,
                                  uint32_t slot)
 {
     const struct example *e = &r->examples[slot];
-    sqlite3_stmt *s = t->write_example;
+    sqlite3_stmt *s =
+        db_statement(t->d, "INSERT OR REPLACE INTO drop_example"
+                           " VALUES(?, ?, ?, ?, ?, nullif(?, 0), ?)");
 
     sqlite3_bind_int64(s, 1, (int64_t)r->id * DROPS_EXAMPLES + slot);
     sqlite3_bind_int64(s, 2, r->id);
@@ -234,15 +240,18 @@ static enum status write_example(struct drops *t, const struct reason *r,
 
 static enum status flush_reason(struct drops *t, struct reason *r)
 {
+    sqlite3_stmt *q;
     uint64_t from = r->flushed_total;
     enum status st;
 
     if (r->total == from)
         return STATUS_OK;
-    sqlite3_bind_int64(t->write_reason, 1, r->id);
-    sqlite3_bind_text(t->write_reason, 2, r->name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(t->write_reason, 3, (int64_t)r->total);
-    st = db_run(t->d, t->write_reason);
+    q = db_statement(t->d, "INSERT OR REPLACE INTO drop_reason"
+                           " VALUES(?, ?, ?)");
+    sqlite3_bind_int64(q, 1, r->id);
+    sqlite3_bind_text(q, 2, r->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 3, (int64_t)r->total);
+    st = db_run(t->d, q);
     if (r->total - from > DROPS_EXAMPLES)
         from = r->total - DROPS_EXAMPLES;
     for (; from < r->total && st == STATUS_OK; from++)
@@ -318,20 +327,6 @@ static enum status read_all(struct drops *t)
     return st;
 }
 
-static enum status prepare(struct drops *t)
-{
-    const struct db_statement all[] = {
-        {&t->write_reason, "INSERT OR REPLACE INTO drop_reason"
-                           " VALUES(?, ?, ?)"},
-        {&t->new_pair, "INSERT INTO drop_count VALUES(?, ?, ?, ?)"},
-        {&t->add_pair, "UPDATE drop_count SET count = count + ? WHERE id = ?"},
-        {&t->write_example, "INSERT OR REPLACE INTO drop_example"
-                            " VALUES(?, ?, ?, ?, ?, nullif(?, 0), ?)"},
-    };
-
-    return db_prepare_all(t->d, all, sizeof all / sizeof *all);
-}
-
 enum status drops_open(struct drops **out, struct db *d)
 {
     struct drops *t = xcalloc(1, sizeof *t);
@@ -340,9 +335,7 @@ enum status drops_open(struct drops **out, struct db *d)
     t->d = d;
     t->reasons = map_new();
     t->pairs = tag_index_new();
-    st = prepare(t);
-    if (st == STATUS_OK)
-        st = read_all(t);
+    st = read_all(t);
     if (st != STATUS_OK) {
         drops_close(t);
         return st;
@@ -373,10 +366,6 @@ void drops_close(struct drops *t)
     free(t->counts);
     free(t->touched);
     free(t->fresh);
-    sqlite3_finalize(t->write_reason);
-    sqlite3_finalize(t->new_pair);
-    sqlite3_finalize(t->add_pair);
-    sqlite3_finalize(t->write_example);
     free(t);
 }
 

@@ -28,7 +28,6 @@ struct history {
     struct page_store *pages;
     struct link_store *links;
     uint64_t most_memory;
-    sqlite3_stmt *rows, *drop, *unname, *drop_revisit, *note;
     /* of the last pass */
     uint64_t last_keep, last_seq, kept_rows;
     /* of the pass under way */
@@ -57,21 +56,6 @@ static enum status read_number(struct db *d, const char *sql, uint64_t *out)
 
 #define META(name) "SELECT value FROM meta WHERE name = 'history_" name "'"
 
-static enum status prepare(struct history *h)
-{
-    const struct db_statement all[] = {
-        {&h->rows, "SELECT seq, url, final, status, reason, same, near"
-                   " FROM fetch WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
-        {&h->drop, "DELETE FROM fetch WHERE seq = ?"},
-        {&h->unname, "UPDATE fetch SET near = NULL WHERE seq = ?"},
-        {&h->drop_revisit, "DELETE FROM revisit WHERE fetch = ?"},
-        {&h->note, "INSERT OR REPLACE INTO meta VALUES('history_keep', ?),"
-                   " ('history_seq', ?), ('history_rows', ?)"},
-    };
-
-    return db_prepare_all(h->d, all, sizeof all / sizeof *all);
-}
-
 enum status history_open(struct history **out, struct db *d,
                          struct page_store *pages, struct link_store *links,
                          uint64_t most_memory)
@@ -83,9 +67,7 @@ enum status history_open(struct history **out, struct db *d,
     h->pages = pages;
     h->links = links;
     h->most_memory = most_memory;
-    st = prepare(h);
-    if (st == STATUS_OK)
-        st = read_number(d, META("keep"), &h->last_keep);
+    st = read_number(d, META("keep"), &h->last_keep);
     if (st == STATUS_OK)
         st = read_number(d, META("seq"), &h->last_seq);
     if (st == STATUS_OK)
@@ -102,11 +84,6 @@ void history_close(struct history *h)
     if (h == NULL)
         return;
     history_stop(h);
-    sqlite3_finalize(h->rows);
-    sqlite3_finalize(h->drop);
-    sqlite3_finalize(h->unname);
-    sqlite3_finalize(h->drop_revisit);
-    sqlite3_finalize(h->note);
     free(h);
 }
 
@@ -168,15 +145,19 @@ void history_add(struct history *h, const struct fetch_row *row)
 
 static enum status end_pass(struct history *h)
 {
+    sqlite3_stmt *q =
+        db_statement(h->d,
+                     "INSERT OR REPLACE INTO meta VALUES('history_keep', ?),"
+                     " ('history_seq', ?), ('history_rows', ?)");
     enum status st;
 
     h->last_keep = h->keep;
     h->last_seq = h->began_at;
     h->kept_rows = h->kept;
-    sqlite3_bind_int64(h->note, 1, (int64_t)h->last_keep);
-    sqlite3_bind_int64(h->note, 2, (int64_t)h->last_seq);
-    sqlite3_bind_int64(h->note, 3, (int64_t)h->kept_rows);
-    st = db_run(h->d, h->note);
+    sqlite3_bind_int64(q, 1, (int64_t)h->last_keep);
+    sqlite3_bind_int64(q, 2, (int64_t)h->last_seq);
+    sqlite3_bind_int64(q, 3, (int64_t)h->kept_rows);
+    st = db_run(h->d, q);
     history_stop(h);
     return st;
 }
@@ -188,9 +169,10 @@ struct row {
     bool final, whole;
 };
 
-static enum status take_row(const struct history *h, struct row *row)
+static enum status take_row(const struct history *h, sqlite3_stmt *q,
+                            struct row *row)
 {
-    struct db_row r = db_row(h->rows);
+    struct db_row r = db_row(q);
     unsigned status, reason;
 
     row->seq = db_row_count(&r, 0, DB_ID_MOST);
@@ -241,8 +223,10 @@ static enum status drop_links(struct history *h, uint64_t seq)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static enum status change(struct history *h, sqlite3_stmt *q, uint64_t seq)
+static enum status change(struct history *h, const char *sql, uint64_t seq)
 {
+    sqlite3_stmt *q = db_statement(h->d, sql);
+
     sqlite3_bind_int64(q, 1, (int64_t)seq);
     return db_run(h->d, q);
 }
@@ -266,27 +250,33 @@ static enum status look_at(struct history *h, const struct row *row,
         h->kept++;
         if (row->same != 0) /* a first text, of a body met before texts were */
             number_set_add(&h->named, row->same);
-        return row->near != 0 ? change(h, h->unname, row->seq) : STATUS_OK;
+        return row->near != 0
+                   ? change(h, "UPDATE fetch SET near = NULL WHERE seq = ?",
+                            row->seq)
+                   : STATUS_OK;
     }
     if (st == STATUS_OK)
-        st = change(h, h->drop, row->seq);
+        st = change(h, "DELETE FROM fetch WHERE seq = ?", row->seq);
     if (st == STATUS_OK)
-        st = change(h, h->drop_revisit, row->seq);
+        st = change(h, "DELETE FROM revisit WHERE fetch = ?", row->seq);
     *removed += st == STATUS_OK;
     return st;
 }
 
 enum status history_step(struct history *h, size_t most, uint64_t *removed)
 {
+    sqlite3_stmt *q = db_statement(
+        h->d, "SELECT seq, url, final, status, reason, same, near FROM fetch"
+              " WHERE seq < ? ORDER BY seq DESC LIMIT ?");
     struct row *rows = xcalloc(most, sizeof *rows);
     size_t n = 0;
     enum status st = STATUS_OK;
 
-    sqlite3_bind_int64(h->rows, 1, (int64_t)h->below);
-    sqlite3_bind_int64(h->rows, 2, (int64_t)most);
-    while (st == STATUS_OK && (st = db_step(h->d, h->rows)) == STATUS_OK)
-        st = take_row(h, &rows[n++]);
-    sqlite3_reset(h->rows);
+    sqlite3_bind_int64(q, 1, (int64_t)h->below);
+    sqlite3_bind_int64(q, 2, (int64_t)most);
+    while (st == STATUS_OK && (st = db_step(h->d, q)) == STATUS_OK)
+        st = take_row(h, q, &rows[n++]);
+    sqlite3_reset(q);
     if (st == STATUS_NOT_FOUND)
         st = STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {

@@ -2,7 +2,7 @@
 /* link_said.c - what is said of the links of one page, packed. */
 #include "storage/rows/link_said.h"
 
-#include "storage/db/packed_text.h"
+#include "storage/db/packed.h"
 
 void link_said_put(struct buf *out, const struct link_said *said)
 {

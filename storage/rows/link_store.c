@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 /*
  * Where the links of one page lead, packed.
@@ -91,7 +91,6 @@ struct firsts {
 
 struct link_store {
     struct db *d;
-    sqlite3_stmt *add, *set_page, *page, *list, *drop_page, *drop_list;
     uint64_t last;                /* link */
     struct buf links, said;       /* of the page under way ... */
     uint64_t list_from, list_src; /* ... its first link, and the page; */
@@ -167,21 +166,6 @@ static enum status read_recorded(struct link_store *s)
 
 #define LISTS "SELECT first, src, links, said FROM link_list"
 
-static enum status prepare(struct link_store *s)
-{
-    const struct db_statement all[] = {
-        {&s->add, "INSERT INTO link_list VALUES(?, ?, ?, ?)"},
-        {&s->list, LISTS " WHERE first = ?"},
-        {&s->drop_list, "DELETE FROM link_list WHERE first = ?"},
-        {&s->set_page, "INSERT INTO page_links VALUES(?, ?, ?, ?)"},
-        {&s->page, "SELECT fetch, first, count, partial FROM page_links"
-                   " WHERE fetch = ?"},
-        {&s->drop_page, "DELETE FROM page_links WHERE fetch = ?"},
-    };
-
-    return db_prepare_all(s->d, all, sizeof all / sizeof *all);
-}
-
 /* The last link. */
 static enum status find_last(struct link_store *s)
 {
@@ -207,9 +191,7 @@ enum status link_store_open(struct link_store **out, struct db *d)
     s->d = d;
     buf_init(&s->links, LIST_MOST);
     buf_init(&s->said, LIST_MOST);
-    st = prepare(s);
-    if (st == STATUS_OK)
-        st = find_last(s);
+    st = find_last(s);
     if (st == STATUS_OK)
         st = read_recorded(s);
     if (st != STATUS_OK) {
@@ -224,12 +206,6 @@ void link_store_close(struct link_store *s)
 {
     if (s == NULL)
         return;
-    sqlite3_finalize(s->add);
-    sqlite3_finalize(s->list);
-    sqlite3_finalize(s->drop_list);
-    sqlite3_finalize(s->set_page);
-    sqlite3_finalize(s->page);
-    sqlite3_finalize(s->drop_page);
     buf_fini(&s->links);
     buf_fini(&s->said);
     free(s->left_out.at);
@@ -287,6 +263,7 @@ static void empty(struct buf *b)
 
 enum status link_store_end_page(struct link_store *s)
 {
+    sqlite3_stmt *q;
     enum status st;
 
     if (s->links.len == 0)
@@ -296,14 +273,14 @@ enum status link_store_end_page(struct link_store *s)
     if (st == STATUS_OK)
         st = buf_failed(&s->said);
     if (st == STATUS_OK) {
-        sqlite3_bind_int64(s->add, 1, (int64_t)s->list_from);
-        sqlite3_bind_int64(s->add, 2, (int64_t)s->list_src);
-        sqlite3_bind_text64(s->add, 3, s->links.at, s->links.len, SQLITE_STATIC,
+        q = db_statement(s->d, "INSERT INTO link_list VALUES(?, ?, ?, ?)");
+        sqlite3_bind_int64(q, 1, (int64_t)s->list_from);
+        sqlite3_bind_int64(q, 2, (int64_t)s->list_src);
+        sqlite3_bind_text64(q, 3, s->links.at, s->links.len, SQLITE_STATIC,
                             SQLITE_UTF8);
         if (s->says)
-            sqlite3_bind_blob64(s->add, 4, s->said.at, s->said.len,
-                                SQLITE_STATIC);
-        st = db_run(s->d, s->add);
+            sqlite3_bind_blob64(q, 4, s->said.at, s->said.len, SQLITE_STATIC);
+        st = db_run(s->d, q);
     }
     empty(&s->links);
     empty(&s->said);
@@ -321,22 +298,28 @@ uint64_t link_store_next(const struct link_store *s)
 enum status link_store_set_page(struct link_store *s, uint64_t seq,
                                 const struct link_range *rows)
 {
-    sqlite3_bind_int64(s->set_page, 1, (int64_t)seq);
-    sqlite3_bind_int64(s->set_page, 2, (int64_t)rows->first);
-    sqlite3_bind_int64(s->set_page, 3, (int64_t)rows->count);
-    db_bind_number(s->set_page, 4, rows->partial);
-    return db_run(s->d, s->set_page);
+    sqlite3_stmt *q =
+        db_statement(s->d, "INSERT INTO page_links VALUES(?, ?, ?, ?)");
+
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    sqlite3_bind_int64(q, 2, (int64_t)rows->first);
+    sqlite3_bind_int64(q, 3, (int64_t)rows->count);
+    db_bind_number(q, 4, rows->partial);
+    return db_run(s->d, q);
 }
 
 enum status link_store_page(struct link_store *s, uint64_t seq,
                             struct link_range *rows)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT fetch, first, count, partial FROM page_links"
+                           " WHERE fetch = ?");
     enum status st;
 
-    sqlite3_bind_int64(s->page, 1, (int64_t)seq);
-    st = db_step(s->d, s->page);
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
-        struct db_row r = db_row(s->page);
+        struct db_row r = db_row(q);
 
         (void)db_row_count(&r, 0, DB_ID_MOST);
         rows->first = db_row_count(&r, 1, DB_TOTAL_MOST);
@@ -344,25 +327,30 @@ enum status link_store_page(struct link_store *s, uint64_t seq,
         rows->partial = db_row_flag(&r, 3);
         st = db_row_check(&r, "page_links");
     }
-    sqlite3_reset(s->page);
+    sqlite3_reset(q);
     return st;
 }
 
 enum status link_store_drop(struct link_store *s, const struct link_range *rows)
 {
+    sqlite3_stmt *q;
+
     if (rows->count == 0)
         return STATUS_OK;
-    sqlite3_bind_int64(s->drop_list, 1, (int64_t)rows->first);
-    return db_run(s->d, s->drop_list);
+    q = db_statement(s->d, "DELETE FROM link_list WHERE first = ?");
+    sqlite3_bind_int64(q, 1, (int64_t)rows->first);
+    return db_run(s->d, q);
 }
 
 enum status link_store_forget(struct link_store *s, uint64_t seq,
                               const struct link_range *rows, bool with_rows)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "DELETE FROM page_links WHERE fetch = ?");
     enum status st;
 
-    sqlite3_bind_int64(s->drop_page, 1, (int64_t)seq);
-    st = db_run(s->d, s->drop_page);
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_run(s->d, q);
     return st == STATUS_OK && with_rows ? link_store_drop(s, rows) : st;
 }
 
@@ -370,6 +358,7 @@ enum status link_store_each_in(
     struct link_store *s, const struct link_range *rows,
     void (*visit)(void *ctx, const struct link_row *row), void *ctx)
 {
+    sqlite3_stmt *q;
     struct link_row row;
     struct page_list l;
     uint64_t count = 0;
@@ -377,17 +366,18 @@ enum status link_store_each_in(
 
     if (rows->count == 0)
         return STATUS_OK;
-    sqlite3_bind_int64(s->list, 1, (int64_t)rows->first);
-    st = db_step(s->d, s->list);
+    q = db_statement(s->d, LISTS " WHERE first = ?");
+    sqlite3_bind_int64(q, 1, (int64_t)rows->first);
+    st = db_step(s->d, q);
     if (st == STATUS_OK)
-        st = take_list(s->list, &l);
+        st = take_list(q, &l);
     while (st == STATUS_OK && l.links.len > 0) {
         st = take_link(&l, &row);
         if (st == STATUS_OK)
             visit(ctx, &row);
         count++;
     }
-    sqlite3_reset(s->list);
+    sqlite3_reset(q);
     return st == STATUS_NOT_FOUND || (st == STATUS_OK && count != rows->count)
                ? db_damaged("page_links", (int64_t)rows->first,
                             "names links that are not there")

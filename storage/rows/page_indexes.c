@@ -221,9 +221,12 @@ static bool has_row(void *ctx, uint64_t seq)
     bool has = true;
 
     if (seq <= s->thinned) {
-        sqlite3_bind_int64(s->has, 1, (int64_t)seq);
-        has = db_step(s->d, s->has) != STATUS_NOT_FOUND;
-        sqlite3_reset(s->has);
+        sqlite3_stmt *q =
+            db_statement(s->d, "SELECT 1 FROM fetch WHERE seq = ?");
+
+        sqlite3_bind_int64(q, 1, (int64_t)seq);
+        has = db_step(s->d, q) != STATUS_NOT_FOUND;
+        sqlite3_reset(q);
     }
     return has;
 }
@@ -250,7 +253,16 @@ enum status page_store_watch_near(struct page_store *s, uint64_t memory)
 
 enum status page_store_watch_last(struct page_store *s, uint64_t memory)
 {
-    return page_last_open(&s->last, s->d, memory);
+    return whole_index_open(&s->last, s->d, memory);
+}
+
+/* The index is in the same transactions as the rows. */
+static enum status wrong_row(uint64_t url, uint64_t seq)
+{
+    log_error("the index of whole fetches names a row of another URL",
+              "id=%llu seq=%llu", (unsigned long long)url,
+              (unsigned long long)seq);
+    return STATUS_DAMAGED;
 }
 
 enum status page_store_last(struct page_store *s, uint64_t url,
@@ -258,8 +270,27 @@ enum status page_store_last(struct page_store *s, uint64_t url,
                                           const struct fetch_row *row),
                             void *ctx)
 {
-    return s->last != NULL ? page_last_read(s->last, url, visit, ctx)
-                           : STATUS_NOT_FOUND;
+    sqlite3_stmt *q;
+    struct fetch_row row;
+    uint64_t seq = 0;
+    enum status st = s->last != NULL ? whole_index_find(s->last, url, &seq)
+                                     : STATUS_NOT_FOUND;
+
+    if (st != STATUS_OK || seq == 0)
+        return st == STATUS_OK ? STATUS_NOT_FOUND : st;
+    q = db_statement(s->d,
+                     "SELECT " FETCH_COLUMNS(FETCH_WORD) " FROM fetch f"
+                                                         " WHERE f.seq = ?");
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_step(s->d, q);
+    if (st == STATUS_OK)
+        st = fetch_row_take(NULL, q, &row);
+    if (st == STATUS_NOT_FOUND || (st == STATUS_OK && row.url != url))
+        st = wrong_row(url, seq);
+    if (st == STATUS_OK)
+        visit(ctx, &row);
+    sqlite3_reset(q);
+    return st;
 }
 
 enum status page_store_step(struct page_store *s)
@@ -268,24 +299,27 @@ enum status page_store_step(struct page_store *s)
 
     if (st == STATUS_OK && s->near != NULL)
         st = near_index_step(s->near);
-    return st == STATUS_OK && s->last != NULL ? page_last_step(s->last) : st;
+    return st == STATUS_OK && s->last != NULL ? whole_index_step(s->last) : st;
 }
 
 uint64_t page_store_memory(const struct page_store *s)
 {
     return (s->bodies != NULL ? body_index_memory(s->bodies) : 0) +
            (s->near != NULL ? near_index_memory(s->near) : 0) +
-           (s->last != NULL ? page_last_memory(s->last) : 0);
+           (s->last != NULL ? whole_index_memory(s->last) : 0);
 }
 
 static enum status read_first(struct page_store *s, struct first_body *first)
 {
+    sqlite3_stmt *q = db_statement(s->d, "SELECT url, at, status, reason,"
+                                         " warc IS NOT NULL AND reason <> 41"
+                                         " FROM fetch WHERE seq = ?");
     enum status st;
 
-    sqlite3_bind_int64(s->first, 1, (int64_t)first->seq);
-    st = db_step(s->d, s->first);
+    sqlite3_bind_int64(q, 1, (int64_t)first->seq);
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
-        struct db_row r = db_row(s->first);
+        struct db_row r = db_row(q);
 
         first->url = db_row_count(&r, 0, DB_ID_MOST);
         first->at_ms = db_row_time(&r, 1);
@@ -298,7 +332,7 @@ static enum status read_first(struct page_store *s, struct first_body *first)
                   (unsigned long long)first->seq);
         st = STATUS_DAMAGED;
     }
-    sqlite3_reset(s->first);
+    sqlite3_reset(q);
     return st;
 }
 
@@ -392,12 +426,11 @@ static enum status verify_newest(struct page_store *s)
 
 enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
 {
-    struct page_last *l = NULL;
-    enum status st;
+    struct whole_index *x = NULL;
+    enum status st = whole_index_open(&x, s->d, 0);
 
-    st = page_last_open(&l, s->d, 0);
     if (st == STATUS_OK)
-        st = page_last_verify(l, last_id);
-    page_last_close(l);
+        st = whole_index_verify(x, last_id);
+    whole_index_close(x);
     return st == STATUS_OK ? verify_newest(s) : st;
 }

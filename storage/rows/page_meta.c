@@ -3,7 +3,7 @@
 #include "storage/rows/page_meta.h"
 
 #include "storage/db/db_row.h"
-#include "storage/db/packed_text.h"
+#include "storage/db/packed.h"
 
 static void put_text(struct buf *out, struct bytes text, size_t most)
 {

@@ -15,49 +15,7 @@
 #include "storage/rows/fetch_columns.h"
 #include "storage/rows/page_store_impl.h"
 
-/* A row whose record is lost keeps what else it said of it. */
-#define RECORD_LOST(row) row ".warc IS NULL AND " row ".warc_length > 0"
-
 /* ---- opening ---- */
-
-static enum status prepare(struct page_store *s)
-{
-    const struct db_statement all[] = {
-        {&s->add,
-         "INSERT INTO fetch(seq, url, final, status, reason, tries,"
-         " http, at, elapsed, wire, body, digest, redirect, links,"
-         " mime, charset, lang, ip, title, detail, etag, modified,"
-         " warc, warc_offset, warc_length, first_byte, same, flags,"
-         " text_print, near, text_digest,"
-         " body_print, meta)"
-         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-         " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-        {&s->has, "SELECT 1 FROM fetch WHERE seq = ?"},
-        {&s->first, "SELECT url, at, status, reason,"
-                    " warc IS NOT NULL AND reason <> 41"
-                    " FROM fetch WHERE seq = ?"},
-        {&s->past, "SELECT url, status, reason, http, redirect, body,"
-                   " flags, text_digest, body_print, same, near, mime"
-                   " FROM fetch WHERE seq = ?"},
-        {&s->finals, "SELECT seq, url, status, reason, http, at FROM fetch"
-                     " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?"},
-        {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
-        {&s->newest, "SELECT seq FROM newest WHERE url = ?"},
-        {&s->set_newest, "INSERT OR REPLACE INTO newest VALUES(?, ?)"},
-        {&s->drop_newest, "DELETE FROM newest WHERE url = ?"},
-        {&s->record,
-         "SELECT f.seq, f.warc, f.warc_offset,"
-         " ifnull(" RECORD_LOST(
-             "s") ", 0)"
-                  " FROM fetch f LEFT JOIN fetch s ON s.seq = f.same"
-                  " WHERE f.seq > ? ORDER BY f.seq LIMIT 1"},
-        {&s->lose, "UPDATE fetch SET warc = NULL WHERE seq = ?"},
-        {&s->is_lost, "SELECT 1 FROM fetch f WHERE seq = ?"
-                      " AND " RECORD_LOST("f")},
-    };
-
-    return db_prepare_all(s->d, all, sizeof all / sizeof *all);
-}
 
 /* Kept in meta.history_upto. */
 static enum status read_thinned(struct page_store *s)
@@ -99,11 +57,7 @@ enum status page_store_open(struct page_store **out, struct db *d)
     enum status st;
 
     s->d = d;
-    st = prepare(s);
-    if (st == STATUS_OK)
-        st = string_table_open(&s->words, d);
-    if (st == STATUS_OK)
-        st = robots_store_open(&s->robots, d);
+    st = string_table_open(&s->words, d);
     if (st == STATUS_OK)
         st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
     if (st == STATUS_OK && (last < 0 || last > (int64_t)DB_ID_MOST))
@@ -123,23 +77,10 @@ void page_store_close(struct page_store *s)
 {
     if (s == NULL)
         return;
-    sqlite3_finalize(s->add);
-    sqlite3_finalize(s->has);
-    sqlite3_finalize(s->first);
-    sqlite3_finalize(s->past);
-    sqlite3_finalize(s->finals);
-    sqlite3_finalize(s->redirect);
-    sqlite3_finalize(s->newest);
-    sqlite3_finalize(s->set_newest);
-    sqlite3_finalize(s->drop_newest);
-    sqlite3_finalize(s->record);
-    sqlite3_finalize(s->lose);
-    sqlite3_finalize(s->is_lost);
-    robots_store_close(s->robots);
     string_table_close(s->words);
     body_index_close(s->bodies);
     near_index_close(s->near);
-    page_last_close(s->last);
+    whole_index_close(s->last);
     free(s);
 }
 
@@ -222,6 +163,15 @@ static enum status find_near(struct page_store *s, struct fetch_row *row)
 enum status page_store_add(struct page_store *s, struct fetch_row *row,
                            uint64_t *seq)
 {
+    sqlite3_stmt *q = db_statement(
+        s->d, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
+              " http, at, elapsed, wire, body, digest, redirect, links,"
+              " mime, charset, lang, ip, title, detail, etag, modified,"
+              " warc, warc_offset, warc_length, first_byte, same, flags,"
+              " text_print, near, text_digest,"
+              " body_print, meta)"
+              " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+              " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const struct {
         int parameter;
         struct bytes word;
@@ -236,17 +186,17 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
 
     if (st == STATUS_OK)
         st = find_near(s, row);
-    bind_plain(s->add, row, s->last_seq + 1, digests);
+    bind_plain(q, row, s->last_seq + 1, digests);
     for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
-        st = string_table_bind(s->words, s->add, words[i].parameter,
-                               words[i].word);
+        st = string_table_bind(s->words, q, words[i].parameter, words[i].word);
     if (st == STATUS_OK)
-        st = db_run(s->d, s->add);
+        st = db_run(s->d, q);
     if (st != STATUS_OK)
         return st;
     *seq = ++s->last_seq;
-    if (s->last != NULL)
-        page_last_add(s->last, row, *seq);
+    if (s->last != NULL &&
+        whole_index_takes(row->final, row->status, row->reason))
+        whole_index_set(s->last, row->url, *seq);
     if (s->bodies != NULL && page_has_body(row->body_digest) &&
         row->same_as == 0)
         st = body_index_add(s->bodies, row->body_digest, *seq);
@@ -321,26 +271,32 @@ static enum status take_redirect(sqlite3_stmt *q, uint64_t *id, struct buf *url)
 enum status page_store_redirect(struct page_store *s, uint64_t seq,
                                 uint64_t *id, struct buf *url)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT redirect FROM fetch WHERE seq = ?");
     enum status st;
 
     *id = 0;
     buf_clear(url);
-    sqlite3_bind_int64(s->redirect, 1, (int64_t)seq);
-    st = db_step(s->d, s->redirect);
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_step(s->d, q);
     if (st == STATUS_OK)
-        st = take_redirect(s->redirect, id, url);
-    sqlite3_reset(s->redirect);
+        st = take_redirect(q, id, url);
+    sqlite3_reset(q);
     return st;
 }
 
 enum status page_store_past(struct page_store *s, uint64_t seq,
                             struct fetch_row *out)
 {
-    struct db_row r = db_row(s->past);
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT url, status, reason, http, redirect, body,"
+                           " flags, text_digest, body_print, same, near, mime"
+                           " FROM fetch WHERE seq = ?");
+    struct db_row r = db_row(q);
     enum status st;
 
-    sqlite3_bind_int64(s->past, 1, (int64_t)seq);
-    st = db_step(s->d, s->past);
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
         *out = (struct fetch_row){
             .url = db_row_count(&r, 0, DB_ID_MOST),
@@ -349,49 +305,56 @@ enum status page_store_past(struct page_store *s, uint64_t seq,
             .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
             .body_bytes = db_row_count(&r, 5, DB_TOTAL_MOST),
             .flags = (uint16_t)db_row_count(&r, 6, UINT16_MAX),
-            .text_digest = fetch_digest(s->past, 7),
-            .body_print = (uint64_t)sqlite3_column_int64(s->past, 8),
+            .text_digest = fetch_digest(q, 7),
+            .body_print = (uint64_t)sqlite3_column_int64(q, 8),
             .same_as = db_row_count(&r, 9, DB_ID_MOST),
             .near_dup_of = db_row_count(&r, 10, DB_ID_MOST),
         };
-        if (sqlite3_column_type(s->past, 11) == SQLITE_INTEGER)
-            out->mime = string_table_column(s->words, s->past, 11);
-        if (sqlite3_column_type(s->past, 4) != SQLITE_TEXT)
+        if (sqlite3_column_type(q, 11) == SQLITE_INTEGER)
+            out->mime = string_table_column(s->words, q, 11);
+        if (sqlite3_column_type(q, 4) != SQLITE_TEXT)
             out->redirect_to = db_row_count(&r, 4, DB_ID_MOST);
         st = db_row_check(&r, "fetch");
     }
-    sqlite3_reset(s->past);
+    sqlite3_reset(q);
     return st;
 }
 
-/* ---- records that are lost ---- */
+/* ---- records that are lost: such a row keeps what else it said ---- */
 
 static enum status lose_next(struct page_store *s, uint64_t *upto,
                              bool (*is_lost)(void *ctx,
                                              const struct page_record *r),
                              void *ctx)
 {
-    struct db_row r = db_row(s->record);
+    sqlite3_stmt *lose;
+    sqlite3_stmt *next =
+        db_statement(s->d, "SELECT f.seq, f.warc, f.warc_offset,"
+                           " ifnull(s.warc IS NULL AND s.warc_length > 0, 0)"
+                           " FROM fetch f LEFT JOIN fetch s ON s.seq = f.same"
+                           " WHERE f.seq > ? ORDER BY f.seq LIMIT 1");
+    struct db_row r = db_row(next);
     bool lost = false;
     enum status st;
 
-    sqlite3_bind_int64(s->record, 1, (int64_t)*upto);
-    st = db_step(s->d, s->record);
+    sqlite3_bind_int64(next, 1, (int64_t)*upto);
+    st = db_step(s->d, next);
     if (st == STATUS_OK) {
         const struct page_record record = {
             .seq = *upto = db_row_count(&r, 0, DB_ID_MOST),
-            .file = string_table_column(s->words, s->record, 1),
+            .file = string_table_column(s->words, next, 1),
             .offset = db_row_count(&r, 2, DB_TOTAL_MOST),
             .of_lost = db_row_flag(&r, 3)};
 
         st = db_row_check(&r, "fetch");
         lost = st == STATUS_OK && record.file.len > 0 && is_lost(ctx, &record);
     }
-    sqlite3_reset(s->record);
+    sqlite3_reset(next);
     if (!lost)
         return st;
-    sqlite3_bind_int64(s->lose, 1, (int64_t)*upto);
-    return db_run(s->d, s->lose);
+    lose = db_statement(s->d, "UPDATE fetch SET warc = NULL WHERE seq = ?");
+    sqlite3_bind_int64(lose, 1, (int64_t)*upto);
+    return db_run(s->d, lose);
 }
 
 enum status page_store_lose_records(
@@ -409,11 +372,14 @@ enum status page_store_lose_records(
 
 enum status page_store_is_lost(struct page_store *s, uint64_t seq, bool *lost)
 {
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT 1 FROM fetch WHERE seq = ?"
+                           " AND warc IS NULL AND warc_length > 0");
     enum status st;
 
-    sqlite3_bind_int64(s->is_lost, 1, (int64_t)seq);
-    st = db_step(s->d, s->is_lost);
-    sqlite3_reset(s->is_lost);
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_step(s->d, q);
+    sqlite3_reset(q);
     *lost = st == STATUS_OK;
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
@@ -421,16 +387,18 @@ enum status page_store_is_lost(struct page_store *s, uint64_t seq, bool *lost)
 static enum status noted_newest(struct page_store *s, uint64_t url,
                                 uint64_t *seq)
 {
-    struct db_row r = db_row(s->newest);
+    sqlite3_stmt *q =
+        db_statement(s->d, "SELECT seq FROM newest WHERE url = ?");
+    struct db_row r = db_row(q);
     enum status st;
 
-    sqlite3_bind_int64(s->newest, 1, (int64_t)url);
-    st = db_step(s->d, s->newest);
+    sqlite3_bind_int64(q, 1, (int64_t)url);
+    st = db_step(s->d, q);
     if (st == STATUS_OK) {
         *seq = db_row_count(&r, 0, s->last_seq);
         st = db_row_check(&r, "newest");
     }
-    sqlite3_reset(s->newest);
+    sqlite3_reset(q);
     return st;
 }
 
@@ -440,7 +408,7 @@ enum status page_store_newest(struct page_store *s, uint64_t url, uint64_t *seq)
 
     *seq = 0;
     st = noted_newest(s, url, seq);
-    return st == STATUS_NOT_FOUND ? page_last_find(s->last, url, seq) : st;
+    return st == STATUS_NOT_FOUND ? whole_index_find(s->last, url, seq) : st;
 }
 
 /* A whole one is in the index of these, newer than all before. */
@@ -448,7 +416,10 @@ enum status page_store_note_newest(struct page_store *s,
                                    const struct fetch_row *row, uint64_t seq)
 {
     bool whole = whole_index_takes(row->final, row->status, row->reason);
-    sqlite3_stmt *q = whole ? s->drop_newest : s->set_newest;
+    sqlite3_stmt *q =
+        db_statement(s->d, whole
+                               ? "DELETE FROM newest WHERE url = ?"
+                               : "INSERT OR REPLACE INTO newest VALUES(?, ?)");
 
     sqlite3_bind_int64(q, 1, (int64_t)row->url);
     if (!whole)
@@ -460,7 +431,10 @@ enum status page_store_finals_before(
     struct page_store *s, uint64_t before, size_t most,
     void (*visit)(void *ctx, const struct final_fetch *row), void *ctx)
 {
-    sqlite3_stmt *q = s->finals;
+    sqlite3_stmt *q =
+        db_statement(s->d,
+                     "SELECT seq, url, status, reason, http, at FROM fetch"
+                     " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?");
     enum status st;
 
     sqlite3_bind_int64(q, 1, (int64_t)before);
@@ -483,18 +457,4 @@ enum status page_store_finals_before(
     }
     sqlite3_reset(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-/* ---- robots.txt ---- */
-
-enum status page_store_set_robots(struct page_store *s,
-                                  const struct robots_row *row)
-{
-    return robots_store_set(s->robots, row);
-}
-
-enum status page_store_robots(struct page_store *s, struct bytes origin,
-                              struct robots_row *row, struct buf *text)
-{
-    return robots_store_get(s->robots, origin, row, text);
 }

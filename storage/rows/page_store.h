@@ -3,9 +3,8 @@
  *
  * Rows are appended (table fetch), in the transaction that holds the links the
  * page revealed; a try that will be repeated has a row too, marked as such.
- * Rows that a crawl does not keep for ever are removed by history.h. Table
- * robots has the robots.txt files in force. Owned by the frontier thread;
- * readers open the database read-only.
+ * Rows that a crawl does not keep for ever are removed by history.h. Owned by
+ * the frontier thread; readers open the database read-only.
  */
 #ifndef URLWEIR_STORAGE_ROWS_PAGE_STORE_H
 #define URLWEIR_STORAGE_ROWS_PAGE_STORE_H
@@ -17,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "storage/db/db.h"
-#include "storage/rows/robots_store.h"
+#include "storage/rows/side_tables.h"
 
 struct page_store;
 
@@ -205,13 +204,5 @@ MUST_CHECK enum status page_store_verify_near(struct page_store *s,
  * are up to `last_id`. STATUS_NOMEM. */
 MUST_CHECK enum status page_store_verify_last(struct page_store *s,
                                               uint64_t last_id);
-
-MUST_CHECK enum status page_store_set_robots(struct page_store *s,
-                                             const struct robots_row *row);
-/* STATUS_NOT_FOUND. `text` holds what *row points to. */
-MUST_CHECK enum status page_store_robots(struct page_store *s,
-                                         struct bytes origin,
-                                         struct robots_row *row,
-                                         struct buf *text);
 
 #endif

@@ -12,9 +12,9 @@
 #include "storage/db/string_table.h"
 #include "storage/index/body_index.h"
 #include "storage/index/near_index.h"
-#include "storage/rows/page_last.h"
+#include "storage/index/whole_index.h"
 #include "storage/rows/page_store.h"
-#include "storage/rows/robots_store.h"
+#include "storage/rows/side_tables.h"
 
 struct page_store {
     struct db *d;
@@ -23,11 +23,7 @@ struct page_store {
     struct string_table *words;
     struct body_index *bodies; /* NULL: repeats are not looked for */
     struct near_index *near;   /* NULL: near duplicates are not */
-    struct page_last *last;    /* NULL: the last whole fetches are not */
-    struct robots_store *robots;
-    sqlite3_stmt *add, *has, *first, *past, *finals, *redirect;
-    sqlite3_stmt *newest, *set_newest, *drop_newest;
-    sqlite3_stmt *record, *lose, *is_lost;
+    struct whole_index *last;  /* NULL: the last whole fetches are not */
 };
 
 static inline bool page_has_body(struct digest d)

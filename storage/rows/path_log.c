@@ -21,7 +21,6 @@ struct path_log {
     struct db *d;
     uint64_t last;
     struct buf packed;
-    sqlite3_stmt *add;
 };
 
 enum status path_log_open(struct path_log **out, struct db *d)
@@ -35,8 +34,6 @@ enum status path_log_open(struct path_log **out, struct db *d)
     buf_init(&l->packed, BLOB_MOST);
     if (st == STATUS_OK && last < 0)
         st = db_damaged("path", last, "makes no sense");
-    if (st == STATUS_OK)
-        st = db_prepare(d, &l->add, "INSERT INTO path VALUES(?, ?, ?, ?)");
     if (st != STATUS_OK) {
         path_log_close(l);
         return st;
@@ -51,7 +48,6 @@ void path_log_close(struct path_log *l)
     if (l == NULL)
         return;
     buf_fini(&l->packed);
-    sqlite3_finalize(l->add);
     free(l);
 }
 
@@ -89,15 +85,17 @@ static enum status pack(struct path_log *l, uint64_t *to, size_t n)
 enum status path_log_add(struct path_log *l, uint64_t from, enum path_step step,
                          uint64_t *to, size_t n)
 {
+    sqlite3_stmt *q;
     enum status st = pack(l, to, n);
 
     if (st != STATUS_OK || l->packed.len == 0)
         return st;
-    sqlite3_bind_int64(l->add, 1, (int64_t)l->last + 1);
-    sqlite3_bind_int64(l->add, 2, (int64_t)from);
-    sqlite3_bind_int(l->add, 3, (int)step);
-    db_bind_blob(l->add, 4, buf_bytes(&l->packed));
-    st = db_run(l->d, l->add);
+    q = db_statement(l->d, "INSERT INTO path VALUES(?, ?, ?, ?)");
+    sqlite3_bind_int64(q, 1, (int64_t)l->last + 1);
+    sqlite3_bind_int64(q, 2, (int64_t)from);
+    sqlite3_bind_int(q, 3, (int)step);
+    db_bind_blob(q, 4, buf_bytes(&l->packed));
+    st = db_run(l->d, q);
     l->last += st == STATUS_OK;
     return st;
 }

@@ -22,7 +22,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 
 #define MOST_METADATA ((size_t)16 << 20)
 
@@ -31,44 +31,7 @@ struct served_log {
     uint64_t last_seq;
     struct served_log_counts counts;
     struct buf metadata; /* of a row being moved */
-    sqlite3_stmt *add_update, *add_lease;
-    sqlite3_stmt *set_queue, *add_removed, *read_removed;
-    sqlite3_stmt *read_update, *next_update, *next_lease;
-    sqlite3_stmt *drop_updates, *drop_leases;
 };
-
-static enum status prepare(struct served_log *l)
-{
-    const struct db_statement all[] = {
-        {&l->add_update, "INSERT INTO item_update VALUES(?, ?, ?,"
-                         " nullif(?, 0), ?)"},
-        {&l->add_lease, "INSERT INTO item_lease VALUES(?, ?, ?, ?)"},
-        {&l->set_queue, "INSERT INTO item_queue"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0)"
-                        " ON CONFLICT(queue) DO UPDATE SET"
-                        " removed = excluded.removed, gone = excluded.gone,"
-                        " delay = excluded.delay,"
-                        " blocked_until = excluded.blocked_until,"
-                        " completed_most = excluded.completed_most,"
-                        " served = excluded.served,"
-                        " completed = excluded.completed"},
-        {&l->add_removed, "UPDATE item_queue"
-                          " SET removed_count = removed_count + ?"
-                          " WHERE queue = ?"},
-        {&l->read_removed, "SELECT removed_count FROM item_queue"
-                           " WHERE queue = ?"},
-        {&l->read_update, "SELECT seq, url, due, since, metadata"
-                          " FROM item_update WHERE seq = ?"},
-        {&l->next_update, "SELECT seq, url, due, since, metadata"
-                          " FROM item_update ORDER BY seq LIMIT ?"},
-        {&l->next_lease, "SELECT seq, url, at, until FROM item_lease"
-                         " ORDER BY seq LIMIT ?"},
-        {&l->drop_updates, "DELETE FROM item_update WHERE seq <= ?"},
-        {&l->drop_leases, "DELETE FROM item_lease WHERE seq <= ?"},
-    };
-
-    return db_prepare_all(l->d, all, sizeof all / sizeof *all);
-}
 
 static enum status find_last_seq(struct served_log *l)
 {
@@ -95,9 +58,7 @@ enum status served_log_open(struct served_log **out, struct db *d)
 
     l->d = d;
     buf_init(&l->metadata, MOST_METADATA);
-    st = prepare(l);
-    if (st == STATUS_OK)
-        st = find_last_seq(l);
+    st = find_last_seq(l);
     if (st != STATUS_OK) {
         served_log_close(l);
         return st;
@@ -110,16 +71,6 @@ void served_log_close(struct served_log *l)
 {
     if (l == NULL)
         return;
-    sqlite3_finalize(l->add_update);
-    sqlite3_finalize(l->add_lease);
-    sqlite3_finalize(l->set_queue);
-    sqlite3_finalize(l->add_removed);
-    sqlite3_finalize(l->read_removed);
-    sqlite3_finalize(l->read_update);
-    sqlite3_finalize(l->next_update);
-    sqlite3_finalize(l->next_lease);
-    sqlite3_finalize(l->drop_updates);
-    sqlite3_finalize(l->drop_leases);
     buf_fini(&l->metadata);
     free(l);
 }
@@ -138,7 +89,9 @@ static enum status next_seq(struct served_log *l, uint64_t *seq)
 static enum status add_update(struct served_log *l,
                               const struct served_update_row *u)
 {
-    sqlite3_stmt *q = l->add_update;
+    sqlite3_stmt *q =
+        db_statement(l->d, "INSERT INTO item_update VALUES(?, ?, ?,"
+                           " nullif(?, 0), ?)");
     enum status st;
 
     sqlite3_bind_int64(q, 1, (int64_t)u->seq);
@@ -171,7 +124,8 @@ enum status served_log_update(struct served_log *l, uint64_t url,
 static enum status add_lease(struct served_log *l,
                              const struct served_lease_row *e)
 {
-    sqlite3_stmt *q = l->add_lease;
+    sqlite3_stmt *q =
+        db_statement(l->d, "INSERT INTO item_lease VALUES(?, ?, ?, ?)");
     enum status st;
 
     sqlite3_bind_int64(q, 1, (int64_t)e->seq);
@@ -200,7 +154,16 @@ enum status served_log_lease(struct served_log *l, uint64_t url, int64_t at_ms,
 enum status served_log_set_queue(struct served_log *l, uint32_t queue,
                                  const struct served_queue_row *row)
 {
-    sqlite3_stmt *q = l->set_queue;
+    sqlite3_stmt *q =
+        db_statement(l->d, "INSERT INTO item_queue"
+                           " VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0)"
+                           " ON CONFLICT(queue) DO UPDATE SET"
+                           " removed = excluded.removed, gone = excluded.gone,"
+                           " delay = excluded.delay,"
+                           " blocked_until = excluded.blocked_until,"
+                           " completed_most = excluded.completed_most,"
+                           " served = excluded.served,"
+                           " completed = excluded.completed");
 
     sqlite3_bind_int64(q, 1, queue);
     sqlite3_bind_int64(q, 2, (int64_t)row->removed_upto);
@@ -216,9 +179,14 @@ enum status served_log_set_queue(struct served_log *l, uint32_t queue,
 enum status served_log_add_removed(struct served_log *l, uint32_t queue,
                                    uint64_t n)
 {
-    sqlite3_bind_int64(l->add_removed, 1, (int64_t)n);
-    sqlite3_bind_int64(l->add_removed, 2, queue);
-    return db_run(l->d, l->add_removed);
+    sqlite3_stmt *q =
+        db_statement(l->d, "UPDATE item_queue"
+                           " SET removed_count = removed_count + ?"
+                           " WHERE queue = ?");
+
+    sqlite3_bind_int64(q, 1, (int64_t)n);
+    sqlite3_bind_int64(q, 2, queue);
+    return db_run(l->d, q);
 }
 
 /* ---- reading ---- */
@@ -226,18 +194,20 @@ enum status served_log_add_removed(struct served_log *l, uint32_t queue,
 enum status served_log_removed(struct served_log *l, uint32_t queue,
                                uint64_t *n)
 {
+    sqlite3_stmt *q = db_statement(l->d, "SELECT removed_count FROM item_queue"
+                                         " WHERE queue = ?");
     enum status st;
 
-    sqlite3_bind_int64(l->read_removed, 1, queue);
-    st = db_step(l->d, l->read_removed);
+    sqlite3_bind_int64(q, 1, queue);
+    st = db_step(l->d, q);
     *n = 0;
     if (st == STATUS_OK) {
-        struct db_row r = db_row(l->read_removed);
+        struct db_row r = db_row(q);
 
         *n = db_row_count(&r, 0, DB_TOTAL_MOST);
         st = db_row_check(&r, "item_queue");
     }
-    sqlite3_reset(l->read_removed);
+    sqlite3_reset(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
@@ -265,27 +235,22 @@ static enum status take_lease(sqlite3_stmt *row, struct served_lease_row *e)
     return db_row_check(&r, "item_lease");
 }
 
-static enum status find_update(struct served_log *l, uint64_t seq)
-{
-    enum status st;
-
-    sqlite3_bind_int64(l->read_update, 1, (int64_t)seq);
-    st = db_step(l->d, l->read_update);
-    return st == STATUS_NOT_FOUND
-               ? db_damaged("item_update", (int64_t)seq, "is missing")
-               : st;
-}
-
 enum status served_log_metadata(struct served_log *l, uint64_t seq,
                                 struct buf *out)
 {
-    enum status st = find_update(l, seq);
+    sqlite3_stmt *q = db_statement(l->d, "SELECT metadata FROM item_update"
+                                         " WHERE seq = ?");
+    enum status st;
 
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    st = db_step(l->d, q);
     if (st == STATUS_OK) {
-        buf_add_bytes(out, db_column(l->read_update, 4));
+        buf_add_bytes(out, db_column(q, 0));
         st = buf_failed(out);
+    } else if (st == STATUS_NOT_FOUND) {
+        st = db_damaged("item_update", (int64_t)seq, "is missing");
     }
-    sqlite3_reset(l->read_update);
+    sqlite3_reset(q);
     return st;
 }
 
@@ -411,11 +376,12 @@ struct served_log_counts served_log_counts(const struct served_log *l)
 
 /* ---- sweeping ---- */
 
-static enum status drop(struct served_log *l, sqlite3_stmt *statement,
-                        uint64_t upto)
+static enum status drop(struct served_log *l, const char *sql, uint64_t upto)
 {
-    sqlite3_bind_int64(statement, 1, (int64_t)upto);
-    return db_run(l->d, statement);
+    sqlite3_stmt *q = db_statement(l->d, sql);
+
+    sqlite3_bind_int64(q, 1, (int64_t)upto);
+    return db_run(l->d, q);
 }
 
 /* Binds `statement` to step through the `most` oldest of `rows` rows; it never
@@ -427,13 +393,13 @@ static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
 
 /* Appends the current row again, with its metadata copied to l->metadata: the
  * original would be invalid after the first change to its page. */
-static enum status move_update(struct served_log *l,
+static enum status move_update(struct served_log *l, sqlite3_stmt *q,
                                struct served_update_row *u)
 {
     enum status st;
 
     buf_clear(&l->metadata);
-    buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
+    buf_add_bytes(&l->metadata, db_column(q, 4));
     u->metadata = buf_bytes(&l->metadata);
     st = buf_failed(&l->metadata);
     if (st == STATUS_OK)
@@ -444,43 +410,50 @@ static enum status move_update(struct served_log *l,
 enum status served_log_sweep_updates(struct served_log *l, uint64_t most,
                                      const struct served_log_keep *keep)
 {
+    sqlite3_stmt *next =
+        db_statement(l->d, "SELECT seq, url, due, since, metadata"
+                           " FROM item_update ORDER BY seq LIMIT ?");
     uint64_t upto = 0, looked = 0;
     struct served_update_row u;
     enum status st;
 
-    begin_oldest(l->next_update, most, l->counts.updates);
-    while ((st = db_step(l->d, l->next_update)) == STATUS_OK) {
-        st = take_update(l->next_update, &u);
+    begin_oldest(next, most, l->counts.updates);
+    while ((st = db_step(l->d, next)) == STATUS_OK) {
+        st = take_update(next, &u);
         if (st != STATUS_OK)
             break;
         looked++;
         upto = u.seq;
         if (!keep->update(keep->ctx, &u))
             continue;
-        st = move_update(l, &u);
+        st = move_update(l, next, &u);
         if (st != STATUS_OK)
             break;
         keep->update_moved(keep->ctx, u.url, u.seq);
     }
-    sqlite3_reset(l->next_update);
+    sqlite3_reset(next);
     fault_point("item-sweep");
     l->counts.new_updates = 0;
     if (st != STATUS_NOT_FOUND)
         return st;
     l->counts.updates -= looked;
-    return looked > 0 ? drop(l, l->drop_updates, upto) : STATUS_OK;
+    return looked > 0 ? drop(l, "DELETE FROM item_update WHERE seq <= ?", upto)
+                      : STATUS_OK;
 }
 
 enum status served_log_sweep_leases(struct served_log *l, uint64_t most,
                                     const struct served_log_keep *keep)
 {
+    sqlite3_stmt *next =
+        db_statement(l->d, "SELECT seq, url, at, until FROM item_lease"
+                           " ORDER BY seq LIMIT ?");
     uint64_t upto = 0, looked = 0;
     struct served_lease_row e;
     enum status st;
 
-    begin_oldest(l->next_lease, most, l->counts.leases);
-    while ((st = db_step(l->d, l->next_lease)) == STATUS_OK) {
-        st = take_lease(l->next_lease, &e);
+    begin_oldest(next, most, l->counts.leases);
+    while ((st = db_step(l->d, next)) == STATUS_OK) {
+        st = take_lease(next, &e);
         if (st != STATUS_OK)
             break;
         looked++;
@@ -494,10 +467,11 @@ enum status served_log_sweep_leases(struct served_log *l, uint64_t most,
             break;
         keep->lease_moved(keep->ctx, e.url, e.seq);
     }
-    sqlite3_reset(l->next_lease);
+    sqlite3_reset(next);
     l->counts.new_leases = 0;
     if (st != STATUS_NOT_FOUND)
         return st;
     l->counts.leases -= looked;
-    return looked > 0 ? drop(l, l->drop_leases, upto) : STATUS_OK;
+    return looked > 0 ? drop(l, "DELETE FROM item_lease WHERE seq <= ?", upto)
+                      : STATUS_OK;
 }

@@ -6,7 +6,7 @@
  * No counters are stored, so it compares none.
  */
 
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/rows/served_log.h"
 
 #define OTHER_URLS(log, than)                                                  \

@@ -5,7 +5,7 @@
 # Promise (Commands and options): --order: pages arrive by their class, raised
 #   by in-links; this outlives kills and resumes, and a changed order applies
 #   to queued URLs; no order loses or repeats a URL; a slow host holds up no
-#   other. See also `order`, `frontier_order`, `order_crawl`, `early_store`.
+#   other. See also `order`, `frontier_order`, `order_crawl`, `side_tables`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -46,7 +46,7 @@ static void set_robots(struct bench *b, const char *origin, uint16_t status,
                                    .http_status = status,
                                    .body = bytes_of_str(body)};
 
-    ck_ok(page_store_set_robots(b->r.e->pages, &row));
+    ck_ok(robots_store_set(b->r.e->base->db, &row));
 }
 
 /* May the sitemap with this row list `url`? */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "frontier/order.h"
-#include "storage/rows/hint_store.h"
+#include "storage/rows/side_tables.h"
 #include "tests/unit/unit.h"
 
 static struct order *make(enum order_mode mode, const char *boost,

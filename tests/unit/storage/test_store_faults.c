@@ -8,9 +8,9 @@
  * error: no row is mistaken for absent or for written. See also
  * `frontier_faults`, `served_faults`. */
 #include "base/mem.h"
-#include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/served_log.h"
+#include "storage/rows/side_tables.h"
 #include "tests/unit/storage/step_fault.h"
 
 /* The model's calls report through step_fault.h, too. */
@@ -24,7 +24,6 @@ struct whole {
     struct scratch dir;
     struct model m; /* database, exact set, store, pages */
     struct link_store *links;
-    struct hint_store *hints;
     struct served_log *served;
     enum db_mode mode;
 };
@@ -39,7 +38,6 @@ static void open_whole(struct whole *w, const char *path)
                               exact_set_upto(w->m.set), model_replay, &w->m));
     TELLS(page_store_open(&w->m.p, w->m.d));
     TELLS(link_store_open(&w->links, w->m.d));
-    TELLS(hint_store_open(&w->hints, w->m.d));
     TELLS(served_log_open(&w->served, w->m.d));
     TELLS(page_store_watch_bodies(w->m.p, 1 << 20));
 }
@@ -47,14 +45,12 @@ static void open_whole(struct whole *w, const char *path)
 static void close_whole(struct whole *w)
 {
     served_log_close(w->served);
-    hint_store_close(w->hints);
     link_store_close(w->links);
     page_store_close(w->m.p);
     frontier_store_close(w->m.s);
     exact_set_close(w->m.set);
     db_close_as_is(w->m.d);
     w->served = NULL;
-    w->hints = NULL;
     w->links = NULL;
     w->m.p = NULL;
     w->m.s = NULL;
@@ -223,11 +219,11 @@ static void keep_pages(void *whole)
     TELLS(db_begin(w->m.d));
     TELLS(page_store_add(w->m.p, &row, &seq));
     TELLS(page_store_add(w->m.p, &row, &seq));
-    TELLS(page_store_set_robots(w->m.p, &robots));
+    TELLS(robots_store_set(w->m.d, &robots));
     TELLS(page_store_step(w->m.p));
     TELLS(db_commit(w->m.d));
     TELLS(page_store_first_with_body(w->m.p, row.body_digest, &first));
-    TELLS(page_store_robots(w->m.p, robots.origin, &got, &text));
+    TELLS(robots_store_get(w->m.d, robots.origin, &got, &text));
     TELLS(page_store_each(w->m.p, 0, visit_fetch, NULL));
     TELLS(page_store_each_of(w->m.p, 1, visit_fetch, NULL));
 }
@@ -251,12 +247,12 @@ static void keep_links(void *whole)
     TELLS(link_store_note(w->links, true, true));
     link_store_add(w->links, &row);
     TELLS(link_store_end_page(w->links));
-    TELLS(hint_store_set(w->hints, 2, &hint));
+    TELLS(hint_store_set(w->m.d, 2, &hint));
     TELLS(db_commit(w->m.d));
     TELLS(link_store_each(w->links, visit_link, NULL));
     TELLS(link_store_seen_again(w->links, 2, 1, &count));
-    TELLS(hint_store_get(w->hints, 2, &got));
-    TELLS(hint_store_any(w->hints, &any));
+    TELLS(hint_store_get(w->m.d, 2, &got));
+    TELLS(hint_store_any(w->m.d, &any));
 }
 
 static bool no_update(void *ctx, const struct served_update_row *u)

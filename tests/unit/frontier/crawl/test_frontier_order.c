@@ -109,8 +109,7 @@ TEST(in_links_add_up_over_a_restart)
         ck_assert_int_eq(rig_put(&r, found[0]), PUT_SEEN);
         rig_turn(&r);
     }
-    ck_ok(early_store_get(((struct frontier *)r.e)->early, 1, 5, &class_,
-                          &links));
+    ck_ok(early_store_get(r.e->base->db, 1, 5, &class_, &links));
     ck_assert_uint_eq(links, 4); /* two before, two now */
     ck_assert_uint_eq(class_, ORDER_IN_TURN + 2);
     rig_fini(&r);

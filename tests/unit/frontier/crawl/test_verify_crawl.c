@@ -3,7 +3,7 @@
  * test_verify_crawl.c - what does not agree in the tables that a crawl with
  * dates, validators and near duplicates has besides its URLs.
  */
-#include "storage/rows/page_last.h"
+#include "storage/rows/page_store.h"
 #include "tests/unit/frontier/frontier_rig.h"
 
 #define PAGES 6
@@ -82,10 +82,10 @@ static const struct {
     {"UPDATE refresh SET url = -1 WHERE url = 1", 1 << DATES},
     {"UPDATE refresh SET queue = -1 WHERE url = 1", 1 << DATES},
     {"DELETE FROM refresh WHERE url = 1", 1 << DATES},
-    {"INSERT INTO refresh SELECT queue, due + 1, url, seq, at, 0, 0, 0 FROM"
+    {"INSERT INTO refresh SELECT queue, due + 1, url, seq, at, 0, 0, 0, 0 FROM"
      " refresh WHERE url = 1; DELETE FROM refresh WHERE url = 2",
      1 << DATES},
-    {"INSERT INTO refresh SELECT queue, due + 1, url, seq, at, 0, 0, 0 FROM"
+    {"INSERT INTO refresh SELECT queue, due + 1, url, seq, at, 0, 0, 0, 0 FROM"
      " refresh WHERE url = 1",
      1 << DATES},
     {"INSERT INTO whole VALUES(0, x'00')", 1 << LAST},

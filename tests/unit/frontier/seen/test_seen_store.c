@@ -4,7 +4,7 @@
  * writes checkpoints as one. See also `make sim`. */
 #include "frontier/seen/seen_store.h"
 
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "tests/unit/storage/step_fault.h"
 
 #define WALL INT64_C(1700000000000)

@@ -5,7 +5,7 @@
  */
 #include "frontier/seen/seen_store.h"
 
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "tests/unit/storage/scratch.h"
 
 #define WALL INT64_C(1700000000000)

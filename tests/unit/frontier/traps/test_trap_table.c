@@ -12,7 +12,6 @@
 struct rig {
     struct scratch dir;
     struct db *db;
-    struct trap_store *store;
     struct trap_table *t;
     struct trap_options o;
     unsigned found; /* traps, as they were told */
@@ -34,8 +33,7 @@ static void found(void *ctx, const struct trap_view *v)
 static void open_table(struct rig *g)
 {
     g->db = scratch_open(g->dir.db, g->db == NULL ? DB_CREATE : DB_WRITE);
-    ck_ok(trap_store_open(&g->store, g->db));
-    ck_ok(trap_table_open(&g->t, g->store, &g->o));
+    ck_ok(trap_table_open(&g->t, g->db, &g->o));
 }
 
 static void setup(struct rig *g)
@@ -51,7 +49,6 @@ static void setup(struct rig *g)
 static void close_table(struct rig *g)
 {
     trap_table_close(g->t);
-    trap_store_close(g->store);
     db_close(g->db);
 }
 
@@ -595,7 +592,7 @@ TEST(a_row_that_makes_no_sense_is_damage)
         months(&g, 9, 1);
         flush(&g);
         ck_ok(db_exec(g.db, bad[i]));
-        ck_assert_int_eq(trap_table_open(&t, g.store, &g.o), STATUS_DAMAGED);
+        ck_assert_int_eq(trap_table_open(&t, g.db, &g.o), STATUS_DAMAGED);
         teardown(&g);
     }
 }

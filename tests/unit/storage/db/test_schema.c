@@ -9,7 +9,6 @@
 
 #include "crawler/html/links.h"
 #include "frontier/outcome.h"
-#include "storage/db/url_kind.h"
 #include "storage/index/whole_index.h"
 #include "tests/unit/storage/scratch.h"
 

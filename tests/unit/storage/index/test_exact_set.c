@@ -4,7 +4,7 @@
  * fixed sequence has id i and is in the set once it was added.
  */
 #include "base/mem.h"
-#include "storage/db/url_kind.h"
+#include "storage/db/schema.h"
 #include "storage/index/exact_parts.h"
 #include "storage/index/exact_set.h"
 #include "tests/unit/storage/scratch.h"
