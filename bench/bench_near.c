@@ -26,7 +26,7 @@
 #include "crawler/html/links.h"
 #include "crawler/html/text_digest.h"
 #include "storage/db/db.h"
-#include "storage/index/near_index.h"
+#include "storage/index/fetch_index.h"
 
 #define ROUNDS     7
 #define PAGES_MOST 4000
@@ -160,7 +160,7 @@ static uint64_t next_print(uint64_t *some, size_t n)
 }
 
 static void report_index(uint64_t seq, uint64_t near, int64_t cpu, uint64_t n,
-                         const struct near_index *x, const char *path)
+                         const struct fetch_index *x, const char *path)
 {
     uint64_t size = 0;
 
@@ -168,8 +168,8 @@ static void report_index(uint64_t seq, uint64_t near, int64_t cpu, uint64_t n,
         exit(1);
     printf("  %12llu %10.1f %10llu %14.0f %10.1f\n", (unsigned long long)seq,
            (double)cpu / 1e3 / (double)n, (unsigned long long)near,
-           (double)size / (double)near_index_count(x),
-           (double)near_index_memory(x) / (double)MIB);
+           (double)size / (double)fetch_index_count(x),
+           (double)fetch_index_memory(x) / (double)MIB);
     fflush(stdout);
 }
 
@@ -178,7 +178,7 @@ static void measure_index(uint64_t prints)
     const struct db_options o = {.cache_bytes = 16 * MIB};
     char dir[] = "/tmp/bench-near-XXXXXX", path[64];
     static uint64_t some[100000];
-    struct near_index *x = NULL;
+    struct fetch_index *x = NULL;
     struct db *d = NULL;
     uint64_t near = 0, report = 100000, since = 0;
     int64_t begin;
@@ -187,7 +187,7 @@ static void measure_index(uint64_t prints)
         exit(1);
     snprintf(path, sizeof path, "%s/frontier.db", dir);
     must(db_open(&d, path, DB_CREATE, &o), "open");
-    must(near_index_open(&x, d, 16 * MIB, NULL), "index");
+    must(fetch_index_open(&x, d, FETCH_TEXTS, 16 * MIB, NULL), "index");
     printf("index: a page of the crawl each, with 16 MiB and SQLite's 16\n");
     printf("  %12s %10s %10s %14s %10s\n", "fingerprints", "us each", "near",
            "octets on disk", "MiB held");
@@ -201,7 +201,7 @@ static void measure_index(uint64_t prints)
         near += found != 0;
         since++;
         if (seq % 1000 == 0) {
-            must(near_index_step(x), "merge");
+            must(fetch_index_step(x), "merge");
             must(db_commit(d), "commit");
             /* A crawl's other rows fill the log faster. */
             if (seq % 10000 == 0)
@@ -216,7 +216,7 @@ static void measure_index(uint64_t prints)
         }
     }
     must(db_commit(d), "commit");
-    near_index_close(x);
+    fetch_index_close(x);
     db_close(d);
     must(file_remove_tree(dir), "remove");
     putchar('\n');

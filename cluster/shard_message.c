@@ -13,7 +13,7 @@
 #include "cluster/shard_message.h"
 
 #include "storage/db/packed.h"
-#include "storage/rows/link_said.h"
+#include "storage/rows/link_store.h"
 
 #define VERSION 1
 

@@ -19,7 +19,7 @@
 #include "crawler/sitemap_stream.h"
 #include "frontier/candidate.h"
 #include "storage/rows/link_store.h"
-#include "storage/rows/page_meta.h"
+#include "storage/rows/page_store.h"
 
 /* ---- what one response revealed ---- */
 

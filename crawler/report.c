@@ -20,7 +20,7 @@
 #include "crawler/robots/robots_tag.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/traps/trap_text.h"
-#include "storage/rows/page_meta.h"
+#include "storage/rows/page_store.h"
 
 #define ROW_TEXT_MOST ((size_t)512) /* of a header value in a row */
 /* Room for everything but links: the row's texts and a robots.txt. */

@@ -11,7 +11,7 @@
 
 #include "crawler/html/link_values.h"
 #include "frontier/outcome.h"
-#include "storage/rows/page_meta.h"
+#include "storage/rows/page_store.h"
 
 #define AT(x)    offsetof(struct url_record, x)
 #define COUNT(a) (sizeof(a) / sizeof *(a))

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "storage/rows/link_said.h"
+#include "storage/rows/link_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "storage/rows/page_meta.h"
+#include "storage/rows/page_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "storage/index/segment_row.h"
+#include "storage/index/segment_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

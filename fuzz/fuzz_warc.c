@@ -20,7 +20,7 @@
 #include "base/logger.h"
 #include "storage/warc/cdxj.h"
 #include "storage/warc/warc.h"
-#include "storage/warc/warc_walk.h"
+#include "storage/warc/warc_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,9 +2,9 @@
 /*
  * frontier_store.c - URLs and host queues on disk, combined.
  *
- *   admit ──► url row ──► queue_delta ──flush──► segments     (ids by queue)
+ *   admit ──► url row ──► segments     (ids by queue)
  *   done  ──► done_bits ◄── fetch rows (page_store)
- *   refill ◄── segments, then queue_delta, minus ids in done_bits
+ *   refill ◄── segments, minus ids in done_bits
  *
  * Admitting a URL writes only its row; leasing it or marking it done writes
  * nothing. The rest is replayed or written by sweeps.
@@ -248,7 +248,7 @@ void frontier_store_find_queues(const struct frontier_store *s,
 void frontier_store_prefetch(const struct frontier_store *s, uint32_t queue)
 {
     __builtin_prefetch(&s->pending[queue - 1]);
-    queue_delta_prefetch(s->delta, queue);
+    segments_prefetch(s->segments, queue);
 }
 
 uint32_t frontier_store_queue_count(const struct frontier_store *s)
@@ -427,19 +427,9 @@ enum status frontier_store_refill(struct frontier_store *s, uint32_t queue,
                                   uint64_t after, uint64_t *ids, size_t most,
                                   size_t *n)
 {
-    size_t got = 0;
-    enum status st = STATUS_OK;
-
     if (queue == 0 || queue > queue_names_count(s->names))
         return STATUS_ARG;
-    if (after < segments_upto(s->segments))
-        st = segments_take(s->segments, queue, after, s->done, ids, most, &got);
-    if (st != STATUS_OK)
-        return st;
-    got += queue_delta_take(s->delta, queue, after, s->done, ids + got,
-                            most - got);
-    *n = got;
-    return STATUS_OK;
+    return segments_take(s->segments, queue, after, s->done, ids, most, n);
 }
 
 /* STATUS_NOT_FOUND: no such URL. */
@@ -450,7 +440,7 @@ static enum status queue_of(struct frontier_store *s, uint64_t id,
     const struct recent *r = &s->recent[id % RECENT];
     enum status st;
 
-    *queue = queue_delta_queue(s->delta, id);
+    *queue = segments_waiting_queue(s->segments, id);
     if (*queue != 0)
         return STATUS_OK;
     if (r->id == id && id != 0) {
@@ -584,12 +574,10 @@ static uint64_t flush_at(const struct frontier_store *s)
 enum status frontier_store_step(struct frontier_store *s)
 {
     uint32_t rows = s->merge_rows + (uint32_t)(s->admitted / 256);
-    enum status st = counters_flush(s->counters);
+    enum status st = frontier_facts_flush(s);
 
-    if (st == STATUS_OK)
-        st = drops_flush(s->drops);
-    if (st == STATUS_OK && queue_delta_count(s->delta) >= flush_at(s))
-        st = segments_flush(s->segments, s->delta, s->done);
+    if (st == STATUS_OK && segments_waiting(s->segments) >= flush_at(s))
+        st = segments_flush(s->segments, s->done);
     else if (st == STATUS_OK)
         st = segments_step(s->segments, s->done, rows);
     if (st == STATUS_OK)
@@ -602,8 +590,7 @@ uint64_t frontier_store_memory(const struct frontier_store *s)
 {
     return sizeof *s + queue_names_memory(s->names) +
            origins_memory(s->origins) + done_bits_memory(s->done) +
-           segments_memory(s->segments) + queue_delta_memory(s->delta) +
-           drops_memory(s->drops) +
+           segments_memory(s->segments) + frontier_facts_memory(s) +
            (uint64_t)s->pending_cap * sizeof *s->pending +
            RECENT * sizeof *s->recent;
 }

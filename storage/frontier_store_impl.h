@@ -5,14 +5,11 @@
 #ifndef URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
 #define URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
 
-#include "storage/db/counters.h"
 #include "storage/frontier_store.h"
 #include "storage/index/done_bits.h"
+#include "storage/index/name_table.h"
 #include "storage/index/origins.h"
-#include "storage/index/queue_delta.h"
-#include "storage/index/queue_names.h"
 #include "storage/index/segments.h"
-#include "storage/rows/drops.h"
 
 #define MOST_URL ((size_t)1 << 24) /* octets of a URL */
 
@@ -29,7 +26,6 @@ struct frontier_store {
     struct origins *origins;
     struct done_bits *done;
     struct segments *segments;
-    struct queue_delta *delta;
     struct counters *counters;
     struct drops *drops;
     uint32_t *pending; /* [i]: of queue i + 1 */
@@ -51,7 +47,17 @@ void frontier_make_room(struct frontier_store *s, uint32_t queue);
 /* Adds the next id to its queue, if its kind is queued. */
 void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
                       uint8_t kind);
-#define URL_PATH    2 /* its column */
-#define URL_COLUMNS "id, origin, path, depth, hops, kind, flags, via, at"
+/* Of counters and drops. A flush writes what has changed. */
+MUST_CHECK enum status frontier_facts_open(struct frontier_store *s);
+void frontier_facts_close(struct frontier_store *s);
+MUST_CHECK enum status frontier_facts_flush(struct frontier_store *s);
+uint64_t frontier_facts_memory(const struct frontier_store *s);
+
+#define DROPS_EXAMPLES 1000   /* the latest of each reason */
+#define DROPS_HOSTS    100000 /* counted separately, for each reason */
+#define DROPS_URL_MOST 2048   /* octets kept of an example */
+
+#define URL_PATH       2 /* its column */
+#define URL_COLUMNS    "id, origin, path, depth, hops, kind, flags, via, at"
 
 #endif

@@ -72,7 +72,7 @@ static void count_pending(void *ctx, uint32_t queue, const uint64_t *ids,
 void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
                       uint8_t kind)
 {
-    queue_delta_add(s->delta, kind == URL_KIND_SERVED ? 0 : queue);
+    segments_append(s->segments, kind == URL_KIND_SERVED ? 0 : queue);
     if (kind != URL_KIND_SERVED)
         count_pending(s, queue, &id, 1);
 }
@@ -125,7 +125,7 @@ static enum status enqueue_newest(struct frontier_store *s, struct newest *new)
     }
     for (uint32_t i = 0; i < new->n; i++) {
         if (i + AHEAD < new->n)
-            queue_delta_prefetch(s->delta, new->queues[i + AHEAD]);
+            segments_prefetch(s->segments, new->queues[i + AHEAD]);
         s->last_id++;
         frontier_enqueue(s, s->last_id, new->queues[i], new->kinds[i]);
     }
@@ -194,15 +194,12 @@ static enum status open_parts(struct frontier_store *s,
         st = segments_open(&s->segments, s->d, queue_names_count(s->names),
                            count_pending, s);
     if (st == STATUS_OK)
-        st = counters_open(&s->counters, s->d);
-    if (st == STATUS_OK)
-        st = drops_open(&s->drops, s->d);
+        st = frontier_facts_open(s);
     if (st == STATUS_OK)
         st = db_number(s->d, "SELECT count(*) FROM retry", &retries);
     if (st != STATUS_OK)
         return st;
     s->retries = (uint64_t)retries;
-    s->delta = queue_delta_new(segments_upto(s->segments));
     return STATUS_OK;
 }
 
@@ -237,9 +234,7 @@ void frontier_store_close(struct frontier_store *s)
 {
     if (s == NULL)
         return;
-    counters_close(s->counters);
-    drops_close(s->drops);
-    queue_delta_free(s->delta);
+    frontier_facts_close(s);
     segments_close(s->segments);
     done_bits_close(s->done);
     origins_close(s->origins);

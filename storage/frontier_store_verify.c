@@ -79,8 +79,8 @@ static void see_row(void *ctx, const struct url_row *row)
         return;
     c->pending[row->queue - 1]++;
     c->url_sum += mixed(row->id, row->queue);
-    if (row->id > queue_delta_base(c->s->delta))
-        see_id(c, queue_delta_queue(c->s->delta, row->id), row->id);
+    if (row->id > segments_upto(c->s->segments))
+        see_id(c, segments_waiting_queue(c->s->segments, row->id), row->id);
 }
 
 static void check_pending(struct check *c)

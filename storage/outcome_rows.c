@@ -15,7 +15,7 @@
 #include "storage/db/db.h"
 #include "storage/db/db_row.h"
 #include "storage/db/schema.h"
-#include "storage/rows/fetch_columns.h"
+#include "storage/rows/page_store.h"
 
 #define CACHE (UINT64_C(2) << 20)
 

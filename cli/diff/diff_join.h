@@ -14,7 +14,6 @@
 #include "base/bytes.h"
 #include "frontier/reader.h"
 #include "storage/db/line_sort.h"
-#include "storage/rows/page_change.h"
 #include "storage/rows/page_store.h"
 
 /*

@@ -44,7 +44,7 @@
 #include "storage/rows/path_log.h"
 #include "storage/rows/served_log.h"
 #include "storage/warc/warc.h"
-#include "storage/warc/warc_walk.h"
+#include "storage/warc/warc_reader.h"
 
 /*
  * Does the store agree with itself and its manifest? Each

@@ -19,7 +19,7 @@
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/host.h"
 #include "storage/frontier_store.h"
-#include "storage/rows/page_change.h"
+#include "storage/rows/page_store.h"
 
 struct blocklist;
 struct past_crawl;

@@ -17,7 +17,7 @@
 #include "frontier/crawl/past_crawl.h"
 #include "frontier/reader.h"
 #include "frontier/seen/seen_store.h"
-#include "storage/index/near_index.h"
+#include "storage/index/fetch_index.h"
 
 struct recorded {
     struct db *db;

@@ -29,7 +29,7 @@
 #include "frontier/scope.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/host.h"
-#include "storage/rows/page_change.h"
+#include "storage/rows/page_store.h"
 
 #define CRAWL_OPTIONS 116 /* rows of the table */
 

@@ -105,7 +105,7 @@ const char *const schema_sql[] = {
     " expires_at INTEGER, unreachable_since INTEGER, http INTEGER, body "
     "BLOB)",
     /* the links of a page, packed, by the number of the first one, and what is
-     * said of them: rows/link_store.c, rows/link_said.c */
+     * said of them: rows/link_store.c */
     "CREATE TABLE link_list(first INTEGER PRIMARY KEY, src INTEGER,"
     " links TEXT, said BLOB)",
     /* which of them are those of the page of a fetch, and what the record of

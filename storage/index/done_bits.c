@@ -89,11 +89,6 @@ bool done_bits_set(struct done_bits *b, uint64_t id, uint64_t seq)
     return true;
 }
 
-uint64_t done_bits_seq(const struct done_bits *b)
-{
-    return b->seq;
-}
-
 /* ---- opening ---- */
 
 static enum status read_blocks(struct done_bits *b)

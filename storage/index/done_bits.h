@@ -31,8 +31,6 @@ bool done_bits_set(struct done_bits *b, uint64_t id, uint64_t seq);
 bool done_bits_has(const struct done_bits *b, uint64_t id);
 /* Fetches the memory that done_bits_has will read. */
 void done_bits_prefetch(const struct done_bits *b, uint64_t id);
-/* The highest seq given to done_bits_set, or found at opening. */
-uint64_t done_bits_seq(const struct done_bits *b);
 
 /* Inside a transaction: one bounded step of the round, `last_id` the last URL,
  * `changes` the URLs admitted and done since the last step. */

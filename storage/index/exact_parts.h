@@ -20,10 +20,12 @@
 #define URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
 
 #include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "storage/db/packed.h"
-#include "storage/index/block_cache.h"
 #include "storage/index/exact_set.h"
 
 #define PARTS         EXACT_SET_PARTS
@@ -44,6 +46,35 @@
 #define RUNS        2
 
 #define FENCE_SIZE  4
+
+/*
+ * The exact set's own cache of its blocks, before the system's.
+ *
+ * A hit costs one cache line instead of the 2 us of a system call and a
+ * checksum; without it, reads for duplicates make the cost of a link grow
+ * (docs/performance.md). It has sets of eight ways. A hit promotes a
+ * block by one rank, and a new block enters at the sixth, so one pass over many
+ * blocks does not evict the popular ones. Memory is touched only as blocks come
+ * in.
+ */
+
+#define BLOCK_CACHE_BLOCK 1024
+
+struct block_cache;
+
+/* STATUS_NOMEM. At least 64 blocks. */
+MUST_CHECK enum status block_cache_new(struct block_cache **out,
+                                       uint64_t bytes);
+void block_cache_free(struct block_cache *c); /* NULL is fine */
+
+/* The block, valid until the next put, without promoting it; NULL: not
+ * cached. */
+const unsigned char *block_cache_peek(const struct block_cache *c, uint32_t id);
+/* Room for the block if it is cached already or its set has a free way, else
+ * NULL. */
+unsigned char *block_cache_put_cheap(struct block_cache *c, uint32_t id);
+
+uint64_t block_cache_memory(const struct block_cache *c);
 
 _Static_assert(BLOCK_SIZE <= BLOCK_CACHE_BLOCK, "block too large");
 

@@ -33,7 +33,7 @@ struct exact_set_rows {
 struct exact_set_options {
     const char *tables;         /* "body", "near": other digests, and seqs of
                                    fetch rows, in tables bodypart and
-                                   bodypage: body_index.h, near_index.h; NULL: "seen" */
+                                   bodypage: fetch_index.h; NULL: "seen" */
     bool one_run;               /* merge straight into the old runs: for a file
                                    that has no young ones, or where
                                    exact_set_each is what costs */

@@ -12,7 +12,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "storage/index/tag_index.h"
+#include "storage/index/name_table.h"
 
 #define LINES_LEAST 1024
 #define LINES_MOST  65536

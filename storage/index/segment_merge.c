@@ -92,17 +92,16 @@ static void start_writing(struct segment_writer *w, struct segments *s,
     segment_row_start(&w->row, first);
 }
 
-enum status segments_flush(struct segments *s, struct queue_delta *delta,
-                           const struct done_bits *done)
+enum status segments_flush(struct segments *s, const struct done_bits *done)
 {
-    uint64_t base = queue_delta_base(delta);
+    struct queue_delta *delta = &s->delta;
     struct segment_writer *w;
     enum status st;
 
-    if (queue_delta_count(delta) == 0)
+    if (delta->count == 0)
         return STATUS_OK;
     w = xmalloc(sizeof *w);
-    start_writing(w, s, 0, base + 1, base + queue_delta_count(delta));
+    start_writing(w, s, 0, delta->base + 1, delta->base + delta->count);
     queue_delta_each(delta, done, write_entry, w);
     write_row(w);
     fault_point("queue-flush");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segments.c - the queues on disk: the list of segments, and how it is
- * searched.
+ * segments.c - the queues on disk: the list of segments, the octets of their
+ * rows, the ids that wait to be written, and how all of them are searched.
  *
  * We rejected a table of (queue, id), with a row inserted for each URL and
  * deleted when it was done: at ten million URLs it wrote 4,052 octets a URL.
@@ -103,6 +103,356 @@ enum status segments_read_row(struct segments *s, const struct segment *g,
     if (st == STATUS_OK)
         segment_reader_start(r, octets, len, g->first);
     return st;
+}
+
+/* ---- ids that wait in memory ---- */
+
+static void make_room(struct queue_delta *t, uint32_t queue)
+{
+    if (t->count == t->cap) {
+        t->cap = t->cap > 0 ? t->cap + t->cap / 2 : 4096;
+        t->queue_of = xrealloc(t->queue_of, t->cap * sizeof *t->queue_of);
+        t->next = xrealloc(t->next, t->cap * sizeof *t->next);
+    }
+    if (queue > t->tail_cap) {
+        uint32_t cap = t->tail_cap + t->tail_cap / 2;
+
+        if (cap < queue + 64)
+            cap = queue + 64;
+        t->tails = xrealloc(t->tails, cap * sizeof *t->tails);
+        memset(t->tails + t->tail_cap, 0,
+               (cap - t->tail_cap) * sizeof *t->tails);
+        t->tail_cap = cap;
+    }
+}
+
+void segments_append(struct segments *s, uint32_t queue)
+{
+    struct queue_delta *t = &s->delta;
+    uint32_t i = t->count, tail;
+
+    make_room(t, queue);
+    t->count++;
+    t->queue_of[i] = queue;
+    if (queue == 0)
+        return;
+    tail = t->tails[queue - 1];
+    t->next[i] = tail > 0 ? t->next[tail - 1] : i;
+    if (tail > 0)
+        t->next[tail - 1] = i;
+    t->tails[queue - 1] = i + 1;
+}
+
+void segments_prefetch(const struct segments *s, uint32_t queue)
+{
+    const struct queue_delta *t = &s->delta;
+
+    if (queue <= t->tail_cap)
+        __builtin_prefetch(&t->tails[queue - 1]);
+}
+
+uint64_t segments_waiting(const struct segments *s)
+{
+    return s->delta.count;
+}
+
+uint32_t segments_waiting_queue(const struct segments *s, uint64_t id)
+{
+    const struct queue_delta *t = &s->delta;
+
+    return id > t->base && id - t->base <= t->count
+               ? t->queue_of[id - t->base - 1]
+               : 0;
+}
+
+/* Finds up to `most` ids of `queue` greater than `after` that are not done, and
+ * returns their number. Starting takes constant time if `after` is an id of
+ * that queue or is not in the delta. */
+static size_t take_waiting(const struct segments *s, uint32_t queue,
+                           uint64_t after, const struct done_bits *done,
+                           uint64_t *ids, size_t most)
+{
+    const struct queue_delta *t = &s->delta;
+    uint32_t tail = queue <= t->tail_cap ? t->tails[queue - 1] : 0, i;
+    size_t n = 0;
+
+    if (tail == 0 || most == 0 || after >= t->base + tail)
+        return 0;
+    i = t->next[tail - 1];
+    if (segments_waiting_queue(s, after) == queue)
+        i = t->next[after - t->base - 1];
+    for (;; i = t->next[i]) {
+        uint64_t id = t->base + i + 1;
+
+        if (id > after && !done_bits_has(done, id))
+            ids[n++] = id;
+        if (n == most || i == tail - 1)
+            return n;
+    }
+}
+
+static int compare_queues(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+void queue_delta_each(struct queue_delta *t, const struct done_bits *done,
+                      void (*visit)(void *ctx, uint32_t queue, uint64_t id),
+                      void *ctx)
+{
+    uint32_t *queues = xmalloc(t->count * sizeof *queues), n = 0;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->queue_of[i] > 0 && t->tails[t->queue_of[i] - 1] == i + 1)
+            queues[n++] = t->queue_of[i];
+    }
+    qsort(queues, n, sizeof *queues, compare_queues);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t tail = t->tails[queues[k] - 1] - 1, i = tail;
+
+        do {
+            i = t->next[i];
+            if (!done_bits_has(done, t->base + i + 1))
+                visit(ctx, queues[k], t->base + i + 1);
+        } while (i != tail);
+    }
+    free(queues);
+}
+
+void queue_delta_flushed(struct queue_delta *t)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->queue_of[i] > 0)
+            t->tails[t->queue_of[i] - 1] = 0;
+    }
+    t->base += t->count;
+    t->count = 0;
+}
+
+/* ---- the octets of a row ---- */
+
+#define GROUP_HEAD (5 + 1 + 6) /* most octets of a group with one id */
+#define MOST_ID    ((UINT64_C(1) << 40) - 1)
+
+void segment_row_start(struct segment_row *r, uint64_t base)
+{
+    r->len = r->count_at = 0;
+    r->queue = r->first_queue = 0;
+    r->id = r->first_id = 0;
+    r->base = base;
+}
+
+static bool start_group(struct segment_row *r, uint32_t queue, uint64_t id)
+{
+    if (r->len + GROUP_HEAD > SEGMENT_ROW_MOST)
+        return false;
+    if (r->len == 0) {
+        r->first_queue = queue;
+        r->first_id = id;
+    }
+    r->len += varint_put(r->octets + r->len, queue - r->queue);
+    r->count_at = r->len++;
+    r->octets[r->count_at] = 1;
+    r->len += varint_put(r->octets + r->len, id - r->base);
+    r->queue = queue;
+    r->id = id;
+    return true;
+}
+
+bool segment_row_add(struct segment_row *r, uint32_t queue, uint64_t id)
+{
+    if (r->len == 0 || queue != r->queue ||
+        r->octets[r->count_at] == SEGMENT_GROUP_MOST)
+        return start_group(r, queue, id);
+    if (r->len + 6 > SEGMENT_ROW_MOST)
+        return false;
+    r->len += varint_put(r->octets + r->len, id - r->id);
+    r->octets[r->count_at]++;
+    r->id = id;
+    return true;
+}
+
+void segment_reader_start(struct segment_reader *r, const void *octets,
+                          size_t len, uint64_t base)
+{
+    *r = (struct segment_reader){.base = base};
+    r->at = octets;
+    r->end = r->at + len;
+}
+
+static bool take_number(struct segment_reader *r, uint64_t *v)
+{
+    const unsigned char *behind = varint_get(r->at, r->end, v);
+
+    if (behind == NULL || *v > MOST_ID) {
+        r->damaged = true;
+        return false;
+    }
+    r->at = behind;
+    return true;
+}
+
+/* Reads the head of a group; r->left counts the first id too. */
+static bool take_group(struct segment_reader *r)
+{
+    uint64_t step, count;
+
+    if (!take_number(r, &step) || !take_number(r, &count))
+        return false;
+    if (count < 1 || count > SEGMENT_GROUP_MOST ||
+        step > UINT32_MAX - r->queue) {
+        r->damaged = true;
+        return false;
+    }
+    r->queue += (uint32_t)step;
+    r->left = (uint32_t)count;
+    r->id = r->base;
+    return true;
+}
+
+bool segment_reader_next(struct segment_reader *r)
+{
+    uint64_t step;
+
+    if (r->damaged || (r->left == 0 && r->at == r->end))
+        return false;
+    if (r->left == 0 && !take_group(r))
+        return false;
+    if (!take_number(r, &step) || step > MOST_ID - r->id) {
+        r->damaged = true;
+        return false;
+    }
+    r->left--;
+    r->id += step;
+    return true;
+}
+
+uint32_t segment_reader_group(struct segment_reader *r,
+                              uint64_t ids[SEGMENT_GROUP_MOST])
+{
+    uint32_t n = 0;
+    uint64_t id;
+
+    if (r->damaged || r->at == r->end || !take_group(r))
+        return 0;
+    for (id = r->base; r->left > 0; r->left--) {
+        uint64_t step;
+
+        if (!take_number(r, &step))
+            return 0;
+        if (n > 0 && step == 0)
+            break;
+        ids[n++] = id += step;
+    }
+    if (r->left > 0 || id > MOST_ID) {
+        r->damaged = true;
+        return 0;
+    }
+    r->id = id;
+    return n;
+}
+
+void segment_reader_skip_to(struct segment_reader *r, uint32_t queue)
+{
+    while (!r->damaged && r->left == 0 && r->at < r->end) {
+        const unsigned char *start = r->at;
+        uint32_t before = r->queue;
+
+        if (!take_group(r))
+            return;
+        if (r->queue >= queue) { /* segment_reader_next will read it again */
+            r->at = start;
+            r->queue = before;
+            r->left = 0;
+            return;
+        }
+        for (; r->left > 0 && r->at < r->end; r->at++)
+            r->left -= *r->at < 0x80;
+        r->damaged = r->left > 0;
+    }
+}
+
+/* ---- reads a whole segment and checks it on the way ---- */
+
+struct scan {
+    struct segment *g;
+    uint32_t queue;
+    uint64_t id;    /* 0: nothing read yet */
+    uint64_t count; /* entries read */
+    bool learn;
+    uint32_t queues; /* while it learns */
+    segment_visit visit;
+    void *ctx;
+};
+
+static enum status scan_group(struct scan *c, uint32_t row, uint32_t queue,
+                              const uint64_t *ids, uint32_t n)
+{
+    const struct segment *g = c->g;
+
+    if (ids[0] < g->first || ids[n - 1] > g->last || queue == 0)
+        return segments_damaged(g, row, "entry out of range");
+    if (c->learn && queue > c->queues)
+        return segments_damaged(g, row, "of no queue");
+    if (c->id != 0 &&
+        (queue < c->queue || (queue == c->queue && ids[0] <= c->id)))
+        return segments_damaged(g, row, "entries out of order");
+    if (c->learn)
+        segment_add_queue(c->g, queue);
+    c->queue = queue;
+    c->id = ids[n - 1];
+    c->count += n;
+    c->visit(c->ctx, queue, ids, n);
+    return STATUS_OK;
+}
+
+static enum status scan_row(struct scan *c, uint32_t row,
+                            struct segment_reader *r)
+{
+    uint64_t ids[SEGMENT_GROUP_MOST];
+    bool first = true;
+    uint32_t n;
+
+    while ((n = segment_reader_group(r, ids)) > 0) {
+        enum status st;
+
+        if (first && (r->queue != c->g->fence_queue[row] ||
+                      ids[0] != c->g->fence_id[row]))
+            return segments_damaged(c->g, row, "fence is not the first entry");
+        st = scan_group(c, row, r->queue, ids, n);
+        if (st != STATUS_OK)
+            return st;
+        first = false;
+    }
+    if (r->damaged || first)
+        return segments_damaged(c->g, row, "row does not parse");
+    return STATUS_OK;
+}
+
+static enum status segments_scan(struct segments *s, struct segment *g,
+                                 bool learn, segment_visit visit, void *ctx)
+{
+    struct scan c = {.g = g,
+                     .learn = learn,
+                     .queues = s->queues_there,
+                     .visit = visit,
+                     .ctx = ctx};
+    unsigned char octets[SEGMENT_ROW_MOST];
+    struct segment_reader r;
+
+    for (uint32_t row = 0; row < g->rows; row++) {
+        enum status st = segments_read_row(s, g, row, octets, &r);
+
+        if (st == STATUS_OK)
+            st = scan_row(&c, row, &r);
+        if (st != STATUS_OK)
+            return st;
+    }
+    if (c.count != g->ids)
+        return segments_damaged(g, 0, "holds another number of entries");
+    return STATUS_OK;
 }
 
 /* ---- opening ---- */
@@ -213,6 +563,7 @@ enum status segments_open(struct segments **out, struct db *d, uint32_t queues,
         st = find_left_over(s);
     for (uint32_t i = 0; i < s->count && st == STATUS_OK; i++)
         st = segments_scan(s, s->list[i], true, visit, ctx);
+    s->delta.base = segments_upto(s);
     if (st != STATUS_OK) {
         segments_close(s);
         return st;
@@ -230,6 +581,9 @@ void segments_close(struct segments *s)
         segment_free(s->list[i]);
     free(s->list);
     free(s->dropped);
+    free(s->delta.queue_of);
+    free(s->delta.next);
+    free(s->delta.tails);
     free(s);
 }
 
@@ -305,7 +659,7 @@ enum status segments_take(struct segments *s, uint32_t queue, uint64_t after,
             st = take_from(s, g, &t);
     }
     if (st == STATUS_OK)
-        *n = t.n;
+        *n = t.n + take_waiting(s, queue, after, done, ids + t.n, most - t.n);
     return st;
 }
 
@@ -320,7 +674,8 @@ enum status segments_verify(struct segments *s, segment_visit visit, void *ctx)
 
 uint64_t segments_memory(const struct segments *s)
 {
-    uint64_t sum = sizeof *s;
+    uint64_t sum = sizeof *s + (uint64_t)s->delta.cap * 8 +
+                   (uint64_t)s->delta.tail_cap * 4;
 
     for (uint32_t i = 0; i < s->count; i++) {
         const struct segment *g = s->list[i];

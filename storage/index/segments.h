@@ -20,7 +20,6 @@
 
 #include "storage/db/db.h"
 #include "storage/index/done_bits.h"
-#include "storage/index/queue_delta.h"
 
 struct segments;
 
@@ -38,15 +37,24 @@ void segments_close(struct segments *s); /* NULL is fine */
 /* Every id up to this one is in a segment, or done. */
 uint64_t segments_upto(const struct segments *s);
 
+/* Appends the next id, which waits in memory until a flush; queue 0: it is in
+ * no queue. The caller replays those past segments_upto() from the url rows. */
+void segments_append(struct segments *s, uint32_t queue);
+/* Fetches the memory that an append to `queue`, not 0, will touch. */
+void segments_prefetch(const struct segments *s, uint32_t queue);
+/* The number of ids that wait, and the queue of one; 0: it does not wait, or is
+ * in no queue. */
+uint64_t segments_waiting(const struct segments *s);
+uint32_t segments_waiting_queue(const struct segments *s, uint64_t id);
+
 /* Up to `most` ids of `queue` greater than `after` that are not done. */
 MUST_CHECK enum status segments_take(struct segments *s, uint32_t queue,
                                      uint64_t after,
                                      const struct done_bits *done,
                                      uint64_t *ids, size_t most, size_t *n);
 
-/* Inside a transaction: writes the delta as a segment and empties it. */
+/* Inside a transaction: writes the ids that wait as a segment. */
 MUST_CHECK enum status segments_flush(struct segments *s,
-                                      struct queue_delta *delta,
                                       const struct done_bits *done);
 /* Inside a transaction: goes on with merging, about `rows` rows read or
  * deleted. */

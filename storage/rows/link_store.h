@@ -4,7 +4,7 @@
  * With --record links the links of a page become a row of table link_list, in
  * the transaction that makes the page done: for each link, repeats included,
  * where it leads and its kind (one that was dropped for its URL leads
- * nowhere), and what the page says of it (link_said.h). Links are
+ * nowhere), and what the page says of it (struct link_said). Links are
  * numbered from 1 on; a list has the number of its first one. Lists are
  * appended, about 9 octets a link without what is said, without an index; they
  * go when their fetch does (history.h). Finding the links to a URL therefore
@@ -18,9 +18,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "base/status.h"
 #include "storage/db/db.h"
-#include "storage/rows/link_said.h"
+
+/*
+ * What is said of the links of one page, packed.
+ *
+ * For each link, in their order: the lengths of its rel, of its text and of the
+ * URL of one that was dropped, as varints; if it was dropped, an octet with the
+ * reason; then the three texts. A row of table link_text for each page, and not
+ * one for each link, takes half of the octets and a fraction of the time.
+ */
+
+#define LINK_TEXT_MOST    200  /* most octets of rel and text */
+#define LINK_DROPPED_MOST 4096 /* and of a dropped URL */
+
+struct link_said {
+    /* Each may be empty; then `at` is NULL in what is read. */
+    struct bytes rel;     /* as the page has it, white space folded */
+    struct bytes text;    /* between the tags of <a>, or an alt; the same */
+    struct bytes dropped; /* URL of one that was dropped */
+    uint8_t reason;       /* why: enum outcome_reason */
+};
+
+/* Longer texts than the bounds above must not be given. */
+void link_said_put(struct buf *out, const struct link_said *said);
+/* Reads the first of *rest, which it moves on; texts stay where they are.
+ * False: *rest is nothing that link_said_put has written. */
+bool link_said_get(struct bytes *rest, struct link_said *out);
+
+/* ---- the graph ---- */
 
 struct link_store;
 

@@ -8,208 +8,8 @@
 
 #include "base/logger.h"
 #include "storage/db/db_row.h"
-#include "storage/index/body_index.h"
-#include "storage/index/exact_set.h"
-#include "storage/index/near_index.h"
-#include "storage/rows/fetch_columns.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/page_store_impl.h"
-
-/*
- * Pages whose text is nearly that of an earlier one.
- *
- * The index of fingerprints (near_index.h), kept up with the rows of table fetch.
- */
-
-struct near_index;
-
-static enum status near_replay(struct near_index *x, struct db *d)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st =
-        db_prepare(d, &q,
-                   "SELECT seq, text_print FROM fetch WHERE seq > ?"
-                   " AND text_print IS NOT NULL ORDER BY seq");
-
-    if (st == STATUS_OK)
-        sqlite3_bind_int64(q, 1, (int64_t)near_index_upto(x));
-    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
-        struct db_row r = db_row(q);
-        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
-
-        st = db_row_check(&r, "fetch");
-        if (st == STATUS_OK)
-            st = near_index_add(x, (uint64_t)sqlite3_column_int64(q, 1), seq);
-    }
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-/* Opens the index and adds the rows up to `last_seq` that it lacks; `rows`:
- * which there are. */
-static enum status page_near_open(struct near_index **out, struct db *d,
-                                  uint64_t memory, uint64_t last_seq,
-                                  const struct exact_set_rows *rows)
-{
-    struct near_index *x = NULL;
-    enum status st = near_index_open(&x, d, memory, rows);
-
-    if (st == STATUS_OK)
-        st = near_index_check_upto(x, last_seq);
-    if (st == STATUS_OK)
-        st = near_replay(x, d);
-    if (st != STATUS_OK) {
-        near_index_close(x);
-        return st;
-    }
-    *out = x;
-    return STATUS_OK;
-}
-
-/* What a row names, against what the index finds. A row with the body of an
- * earlier one names that by `same` alone. Once rows have been removed, a row
- * that outlives its URL's history names none (history.h), and where the first
- * row with a fingerprint is gone, opening may have found a later one. */
-static bool agrees(uint64_t seq, uint64_t near, bool same, uint64_t found,
-                   uint64_t thinned)
-{
-    if (same)
-        return found <= seq && (found != 0 || seq <= thinned);
-    if (thinned == 0)
-        return found == (near != 0 ? near : seq);
-    return found <= seq && (found != 0 || (near == 0 && seq <= thinned));
-}
-
-static enum status check_row(struct near_index *x, sqlite3_stmt *q,
-                             uint64_t thinned)
-{
-    struct db_row r = db_row(q);
-    uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
-    uint64_t near = db_row_count(&r, 2, DB_ID_MOST);
-    bool same = sqlite3_column_type(q, 3) != SQLITE_NULL;
-    enum status st = db_row_check(&r, "fetch");
-
-    if (st == STATUS_OK)
-        st = near_index_find(x, (uint64_t)sqlite3_column_int64(q, 1), &found);
-    if (st != STATUS_OK)
-        return st;
-    if (agrees(seq, near, same, found, thinned))
-        return STATUS_OK;
-    log_error("the index of fingerprints does not agree with a row",
-              "seq=%llu near=%llu indexed=%llu", (unsigned long long)seq,
-              (unsigned long long)near, (unsigned long long)found);
-    return STATUS_DAMAGED;
-}
-
-/* Checks the index, and that each row names the row it finds. `last_seq`: the
- * last row; of rows up to `thinned` others may have been removed.
- * STATUS_DAMAGED with one log line. */
-static enum status page_near_verify(struct near_index *x, struct db *d,
-                                    uint64_t last_seq, uint64_t thinned)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st = near_index_verify(x, last_seq);
-
-    if (st == STATUS_OK)
-        st = db_prepare(d, &q,
-                        "SELECT seq, text_print, near, same FROM fetch"
-                        " WHERE text_print IS NOT NULL");
-    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK)
-        st = check_row(x, q, thinned);
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-/*
- * Pages whose body an earlier one had.
- *
- * The index of bodies (body_index.h), kept up with the
- * rows of table fetch.
- */
-
-struct body_index;
-
-/* Adds rows past those in the index's pages; a repeat names the first row. */
-static enum status replay(struct body_index *x, struct db *d, bool removed)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(d, &q,
-                                "SELECT seq, digest FROM fetch WHERE seq > ?"
-                                " AND digest IS NOT NULL AND same IS NULL"
-                                " ORDER BY seq");
-
-    if (st == STATUS_OK)
-        sqlite3_bind_int64(q, 1, (int64_t)body_index_upto(x));
-    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
-        struct db_row r = db_row(q);
-        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
-
-        st = db_row_check(&r, "fetch");
-        if (st == STATUS_OK)
-            st = body_index_replay(x, fetch_digest(q, 1), seq, removed);
-    }
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-/* Opens the index and adds the rows up to `last_seq` that it lacks; `rows`:
- * which there are; `removed`: some may have been removed. */
-static enum status page_body_open(struct body_index **out, struct db *d,
-                                  uint64_t memory, uint64_t last_seq,
-                                  const struct exact_set_rows *rows,
-                                  bool removed)
-{
-    struct body_index *x = NULL;
-    enum status st = body_index_open(&x, d, memory, rows);
-
-    if (st == STATUS_OK)
-        st = body_index_check_upto(x, last_seq);
-    if (st == STATUS_OK)
-        st = replay(x, d, removed);
-    if (st != STATUS_OK) {
-        body_index_close(x);
-        return st;
-    }
-    *out = x;
-    return STATUS_OK;
-}
-
-/* Checks that the index has each row with a body, or the row it names. */
-static enum status check_rows(struct body_index *x, struct db *d)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(d, &q,
-                                "SELECT seq, digest, same FROM fetch"
-                                " WHERE digest IS NOT NULL");
-
-    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
-        struct db_row r = db_row(q);
-        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
-        uint64_t same = db_row_count(&r, 2, DB_ID_MOST);
-
-        st = db_row_check(&r, "fetch");
-        if (st == STATUS_OK)
-            st = body_index_find(x, fetch_digest(q, 1), &found);
-        if (st == STATUS_OK && found != (same != 0 ? same : seq)) {
-            log_error("the index of bodies does not agree with a row",
-                      "seq=%llu first=%llu indexed=%llu",
-                      (unsigned long long)seq, (unsigned long long)same,
-                      (unsigned long long)found);
-            st = STATUS_DAMAGED;
-        }
-    }
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-/* Checks the index, and that it has each row with a body, or the row that it
- * names. STATUS_DAMAGED with one log line. */
-static enum status page_body_verify(struct body_index *x, struct db *d)
-{
-    enum status st = body_index_verify(x);
-
-    return st == STATUS_OK ? check_rows(x, d) : st;
-}
 
 #define VERIFY_MEMORY (UINT64_C(4) << 20)
 
@@ -231,24 +31,59 @@ static bool has_row(void *ctx, uint64_t seq)
     return has;
 }
 
-static struct exact_set_rows rows_of(struct page_store *s)
+/* Adds the rows past those in the index's pages. A repeat of a body names the
+ * first row with it. */
+static enum status replay(struct page_store *s, struct fetch_index *x,
+                          enum fetch_index_kind kind)
 {
-    return (struct exact_set_rows){has_row, s};
+    sqlite3_stmt *q = db_statement(
+        s->d, kind == FETCH_BODIES
+                  ? "SELECT seq, digest FROM fetch WHERE seq > ?"
+                    " AND digest IS NOT NULL AND same IS NULL ORDER BY seq"
+                  : "SELECT seq, text_print FROM fetch WHERE seq > ?"
+                    " AND text_print IS NOT NULL ORDER BY seq");
+    enum status st = STATUS_OK;
+
+    sqlite3_bind_int64(q, 1, (int64_t)fetch_index_upto(x));
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
+
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK && kind == FETCH_BODIES)
+            st = body_index_replay(x, fetch_digest(q, 1), seq, s->thinned > 0);
+        else if (st == STATUS_OK)
+            st = near_index_add(x, (uint64_t)sqlite3_column_int64(q, 1), seq);
+    }
+    return db_end(q, st);
+}
+
+static enum status open_index(struct page_store *s, struct fetch_index **out,
+                              enum fetch_index_kind kind, uint64_t memory)
+{
+    const struct exact_set_rows rows = {has_row, s};
+    struct fetch_index *x = NULL;
+    enum status st = fetch_index_open(&x, s->d, kind, memory, &rows);
+
+    if (st == STATUS_OK)
+        st = fetch_index_check_upto(x, s->last_seq);
+    if (st == STATUS_OK)
+        st = replay(s, x, kind);
+    if (st == STATUS_OK)
+        *out = x;
+    else
+        fetch_index_close(x);
+    return st;
 }
 
 enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
 {
-    const struct exact_set_rows rows = rows_of(s);
-
-    return page_body_open(&s->bodies, s->d, memory, s->last_seq, &rows,
-                          s->thinned > 0);
+    return open_index(s, &s->bodies, FETCH_BODIES, memory);
 }
 
 enum status page_store_watch_near(struct page_store *s, uint64_t memory)
 {
-    const struct exact_set_rows rows = rows_of(s);
-
-    return page_near_open(&s->near, s->d, memory, s->last_seq, &rows);
+    return open_index(s, &s->near, FETCH_TEXTS, memory);
 }
 
 enum status page_store_watch_last(struct page_store *s, uint64_t memory)
@@ -295,17 +130,18 @@ enum status page_store_last(struct page_store *s, uint64_t url,
 
 enum status page_store_step(struct page_store *s)
 {
-    enum status st = s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
+    enum status st =
+        s->bodies != NULL ? fetch_index_step(s->bodies) : STATUS_OK;
 
     if (st == STATUS_OK && s->near != NULL)
-        st = near_index_step(s->near);
+        st = fetch_index_step(s->near);
     return st == STATUS_OK && s->last != NULL ? whole_index_step(s->last) : st;
 }
 
 uint64_t page_store_memory(const struct page_store *s)
 {
-    return (s->bodies != NULL ? body_index_memory(s->bodies) : 0) +
-           (s->near != NULL ? near_index_memory(s->near) : 0) +
+    return (s->bodies != NULL ? fetch_index_memory(s->bodies) : 0) +
+           (s->near != NULL ? fetch_index_memory(s->near) : 0) +
            (s->last != NULL ? whole_index_memory(s->last) : 0);
 }
 
@@ -377,35 +213,78 @@ enum status page_store_first_near(struct page_store *s, uint64_t simhash,
     return st;
 }
 
+/* ---- verify ---- */
+
+/* What a row names, against what the index finds. A row with the body of an
+ * earlier one names that by `same` alone. Once rows have been removed, a row
+ * that outlives its URL's history names no text (history.h), and where the
+ * first row with a fingerprint is gone, opening may have found a later one. */
+static bool agrees(enum fetch_index_kind kind, uint64_t seq, uint64_t named,
+                   bool same, uint64_t found, uint64_t thinned)
+{
+    if (kind == FETCH_BODIES || (!same && thinned == 0))
+        return found == (named != 0 ? named : seq);
+    if (same)
+        return found <= seq && (found != 0 || seq <= thinned);
+    return found <= seq && (found != 0 || (named == 0 && seq <= thinned));
+}
+
+static enum status check_row(struct page_store *s, struct fetch_index *x,
+                             enum fetch_index_kind kind, sqlite3_stmt *q)
+{
+    struct db_row r = db_row(q);
+    uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
+    uint64_t named = db_row_count(&r, 2, DB_ID_MOST);
+    bool same = sqlite3_column_type(q, 3) != SQLITE_NULL;
+    enum status st = db_row_check(&r, "fetch");
+
+    if (st == STATUS_OK)
+        st = kind == FETCH_BODIES
+                 ? body_index_find(x, fetch_digest(q, 1), &found)
+                 : near_index_find(x, (uint64_t)sqlite3_column_int64(q, 1),
+                                   &found);
+    if (st != STATUS_OK || agrees(kind, seq, named, same, found, s->thinned))
+        return st;
+    log_error("an index of pages does not agree with a row",
+              "of=%s seq=%llu names=%llu indexed=%llu",
+              kind == FETCH_BODIES ? "bodies" : "texts",
+              (unsigned long long)seq, (unsigned long long)named,
+              (unsigned long long)found);
+    return STATUS_DAMAGED;
+}
+
+/* Checks the index, and that each row is in it or names the row that is. */
+static enum status verify_index(struct page_store *s,
+                                enum fetch_index_kind kind, uint64_t *count)
+{
+    sqlite3_stmt *q =
+        db_statement(s->d, kind == FETCH_BODIES
+                               ? "SELECT seq, digest, same, same FROM fetch"
+                                 " WHERE digest IS NOT NULL"
+                               : "SELECT seq, text_print, near, same FROM fetch"
+                                 " WHERE text_print IS NOT NULL");
+    struct fetch_index *x = NULL;
+    enum status st = open_index(s, &x, kind, VERIFY_MEMORY);
+
+    if (st == STATUS_OK)
+        st = fetch_index_verify(x, s->last_seq);
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
+        st = check_row(s, x, kind, q);
+    st = db_end(q, st);
+    if (st == STATUS_OK)
+        *count = fetch_index_count(x);
+    fetch_index_close(x);
+    return st;
+}
+
 enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 {
-    const struct exact_set_rows rows = rows_of(s);
-    struct body_index *x = NULL;
-    enum status st;
-
-    st = page_body_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows,
-                        s->thinned > 0);
-    if (st == STATUS_OK)
-        st = page_body_verify(x, s->d);
-    if (st == STATUS_OK)
-        *count = body_index_count(x);
-    body_index_close(x);
-    return st;
+    return verify_index(s, FETCH_BODIES, count);
 }
 
 enum status page_store_verify_near(struct page_store *s, uint64_t *count)
 {
-    const struct exact_set_rows rows = rows_of(s);
-    struct near_index *x = NULL;
-    enum status st;
-
-    st = page_near_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
-    if (st == STATUS_OK)
-        st = page_near_verify(x, s->d, s->last_seq, s->thinned);
-    if (st == STATUS_OK)
-        *count = near_index_count(x);
-    near_index_close(x);
-    return st;
+    return verify_index(s, FETCH_TEXTS, count);
 }
 
 /* Each row names a final fetch of its URL that was not whole. */

@@ -3,17 +3,225 @@
  * page_store.c - metadata of each fetch.
  *
  * Rows are appended, and only history.c removes them; an absent value is NULL
- * and takes one octet, a text that repeats is stored as a number
- * (string_table.h).
+ * and takes one octet, a text that repeats is stored as a number.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 #include "storage/index/whole_index.h"
-#include "storage/rows/fetch_columns.h"
+#include "storage/rows/page_store.h"
 #include "storage/rows/page_store_impl.h"
+
+/*
+ * Numbers for short texts that repeat (table word).
+ *
+ * MIME types, encodings, addresses and WARC file names repeat in most fetch
+ * rows; as numbers they cost two octets instead of forty. There are at most
+ * 32,768 words of 64 octets, since strangers choose them; further words are
+ * stored in the row itself, so a column holds a number or a text.
+ */
+#define STRING_TABLE_MOST 32768
+#define STRING_LEN_MOST   64
+
+struct word {
+    uint32_t number; /* 1, 2, 3 ... */
+    char *text;
+    size_t len;
+};
+
+struct string_table {
+    struct db *d;
+    struct map *by_text;
+    struct word **list; /* entry i has number i + 1 */
+    uint32_t count;
+};
+
+static void free_word(void *word)
+{
+    struct word *v = word;
+
+    free(v->text);
+    free(v);
+}
+
+static uint32_t add_word(struct string_table *w, struct bytes text)
+{
+    struct word *v = xmalloc(sizeof *v);
+
+    *v = (struct word){w->count + 1, xstrndup(text.at, text.len), text.len};
+    map_put(w->by_text, text, v);
+    w->list[w->count++] = v;
+    return v->number;
+}
+
+static enum status read_words(struct string_table *w)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st =
+        db_prepare(w->d, &row, "SELECT id, text FROM word ORDER BY id");
+
+    while (st == STATUS_OK && (st = db_step(w->d, row)) == STATUS_OK) {
+        struct bytes text = db_column(row, 1);
+
+        if (sqlite3_column_int64(row, 0) != w->count + 1 || text.len == 0 ||
+            w->count == STRING_TABLE_MOST ||
+            map_get(w->by_text, text) != NULL) {
+            st = db_damaged("word", sqlite3_column_int64(row, 0),
+                            "makes no sense");
+        } else {
+            add_word(w, text);
+        }
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static void string_table_close(struct string_table *w)
+{
+    if (w == NULL)
+        return;
+    map_free(w->by_text, free_word);
+    free(w->list);
+    free(w);
+}
+
+static enum status string_table_open(struct string_table **out, struct db *d)
+{
+    struct string_table *w = xcalloc(1, sizeof *w);
+    enum status st;
+
+    w->d = d;
+    w->by_text = map_new();
+    w->list = xcalloc(STRING_TABLE_MOST, sizeof(struct word *));
+    st = read_words(w);
+    if (st != STATUS_OK) {
+        string_table_close(w);
+        return st;
+    }
+    *out = w;
+    return STATUS_OK;
+}
+
+static enum status number_of(struct string_table *w, struct bytes text,
+                             uint32_t *number)
+{
+    sqlite3_stmt *q;
+    const struct word *v = map_get(w->by_text, text);
+
+    if (v != NULL) {
+        *number = v->number;
+        return STATUS_OK;
+    }
+    *number = add_word(w, text);
+    q = db_statement(w->d, "INSERT INTO word VALUES(?, ?)");
+    sqlite3_bind_int64(q, 1, *number);
+    db_bind_text(q, 2, text);
+    return db_run(w->d, q);
+}
+
+/* Binds `word` to a parameter, as number or text, or as NULL if it is empty.
+ * Adds a new word to the table. `word` must live until the statement has
+ * run. */
+static enum status string_table_bind(struct string_table *w, sqlite3_stmt *s,
+                                     int parameter, struct bytes word)
+{
+    uint32_t number = 0;
+    enum status st;
+
+    if (word.len == 0) {
+        sqlite3_bind_null(s, parameter);
+        return STATUS_OK;
+    }
+    if (word.len > STRING_LEN_MOST ||
+        (w->count == STRING_TABLE_MOST && map_get(w->by_text, word) == NULL)) {
+        db_bind_text(s, parameter, word);
+        return STATUS_OK;
+    }
+    st = number_of(w, word, &number);
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(s, parameter, number);
+    return st;
+}
+
+/* The text in a column, empty if that is NULL; lives as long as the row. `w`
+ * may be NULL if no column holds a number. */
+static struct bytes string_table_column(const struct string_table *w,
+                                        sqlite3_stmt *s, int column)
+{
+    if (sqlite3_column_type(s, column) == SQLITE_INTEGER) {
+        int64_t n = sqlite3_column_int64(s, column);
+
+        return w != NULL && n >= 1 && n <= (int64_t)w->count
+                   ? bytes_of(w->list[n - 1]->text, w->list[n - 1]->len)
+                   : bytes_of("", 0);
+    }
+    return bytes_of(sqlite3_column_text(s, column),
+                    (size_t)sqlite3_column_bytes(s, column));
+}
+
+/* ---- a row of table fetch as it is read ---- */
+
+struct digest fetch_digest(sqlite3_stmt *q, int column)
+{
+    struct bytes b = db_column(q, column);
+    const unsigned char *at = (const unsigned char *)b.at;
+
+    if (b.len != 16)
+        return (struct digest){0, 0};
+    return (struct digest){packed_get(at, 8), packed_get(at + 8, 8)};
+}
+
+enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
+                           struct fetch_row *row)
+{
+    struct db_row r = db_row(q);
+    bool to_row = sqlite3_column_type(q, 12) != SQLITE_TEXT;
+    struct page_meta meta;
+
+    *row = (struct fetch_row){
+        .seq = db_row_count(&r, 0, DB_ID_MOST),
+        .url = db_row_count(&r, 1, DB_ID_MOST),
+        .final = db_row_flag(&r, 2),
+        .status = (uint8_t)db_row_count(&r, 3, UINT8_MAX),
+        .reason = (uint8_t)db_row_count(&r, 4, UINT8_MAX),
+        .tries = (uint8_t)db_row_count(&r, 5, UINT8_MAX),
+        .http_status = (uint16_t)db_row_count(&r, 6, UINT16_MAX),
+        .at_ms = db_row_time(&r, 7),
+        .elapsed_ms = (uint32_t)db_row_count(&r, 8, UINT32_MAX),
+        .wire_bytes = db_row_count(&r, 9, DB_TOTAL_MOST),
+        .body_bytes = db_row_count(&r, 10, DB_TOTAL_MOST),
+        .body_digest = fetch_digest(q, 11),
+        .redirect_to = to_row ? db_row_count(&r, 12, DB_ID_MOST) : 0,
+        .redirect_url = to_row ? bytes_of(NULL, 0) : db_column(q, 12),
+        .links = (uint32_t)db_row_count(&r, 13, UINT32_MAX),
+        .mime = string_table_column(words, q, 14),
+        .charset = string_table_column(words, q, 15),
+        .lang = string_table_column(words, q, 16),
+        .ip = string_table_column(words, q, 17),
+        .title = db_column(q, 18),
+        .detail = db_column(q, 19),
+        .etag = db_column(q, 20),
+        .last_modified = db_column(q, 21),
+        .warc_file = string_table_column(words, q, 22),
+        .warc_offset = db_row_count(&r, 23, DB_TOTAL_MOST),
+        .warc_length = db_row_count(&r, 24, DB_TOTAL_MOST),
+        .first_byte_ms = (uint32_t)db_row_count(&r, 25, UINT32_MAX),
+        .same_as = db_row_count(&r, 26, DB_ID_MOST),
+        .flags = (uint16_t)db_row_count(&r, 27, UINT16_MAX),
+        .simhash = (uint64_t)sqlite3_column_int64(q, 28),
+        .near_dup_of = db_row_count(&r, 29, DB_ID_MOST),
+        .text_digest = fetch_digest(q, 30),
+        .body_print = (uint64_t)sqlite3_column_int64(q, 31),
+        .meta = db_column(q, 32),
+    };
+    if (row->meta.len > 0 && !page_meta_get(row->meta, &meta))
+        return db_damaged("fetch", (int64_t)row->seq, "has no valid meta");
+    return db_row_check(&r, "fetch");
+}
 
 /* ---- opening ---- */
 
@@ -78,8 +286,8 @@ void page_store_close(struct page_store *s)
     if (s == NULL)
         return;
     string_table_close(s->words);
-    body_index_close(s->bodies);
-    near_index_close(s->near);
+    fetch_index_close(s->bodies);
+    fetch_index_close(s->near);
     whole_index_close(s->last);
     free(s);
 }
@@ -457,4 +665,89 @@ enum status page_store_finals_before(
     }
     sqlite3_reset(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* ---- what a page says of itself, packed ---- */
+
+static void put_text(struct buf *out, struct bytes text, size_t most)
+{
+    text.len = text.len < most ? text.len : most;
+    packed_put_count(out, text.len);
+    buf_add_bytes(out, text);
+}
+
+void page_meta_put(struct buf *out, const struct page_meta *meta)
+{
+    struct bytes canonical = meta->canonical;
+
+    if (canonical.len > PAGE_CANONICAL_MOST)
+        canonical = bytes_of("", 0);
+    put_text(out, meta->description, PAGE_DESCRIPTION_MOST);
+    put_text(out, meta->h1, PAGE_H1_MOST);
+    put_text(out, meta->robots, PAGE_ROBOTS_MOST);
+    put_text(out, canonical, PAGE_CANONICAL_MOST);
+    if (!meta->is_html)
+        return;
+    packed_put_count(out, meta->hreflang);
+    packed_put_count(out, meta->words);
+}
+
+static bool get_text(struct bytes *rest, size_t most, struct bytes *out)
+{
+    uint64_t len = 0;
+
+    if (!packed_take_count(rest, most, &len) || len > rest->len)
+        return false;
+    *out = packed_take(rest, (size_t)len);
+    return true;
+}
+
+bool page_meta_get(struct bytes packed, struct page_meta *out)
+{
+    *out = (struct page_meta){.is_html = false};
+    if (!get_text(&packed, PAGE_DESCRIPTION_MOST, &out->description) ||
+        !get_text(&packed, PAGE_H1_MOST, &out->h1) ||
+        !get_text(&packed, PAGE_ROBOTS_MOST, &out->robots) ||
+        !get_text(&packed, PAGE_CANONICAL_MOST, &out->canonical))
+        return false;
+    out->is_html = packed.len > 0;
+    return !out->is_html ||
+           (packed_take_count(&packed, DB_TOTAL_MOST, &out->hreflang) &&
+            packed_take_count(&packed, DB_TOTAL_MOST, &out->words) &&
+            packed.len == 0);
+}
+
+/* ---- whether two fetches of a url brought the same page ---- */
+
+static bool has_text(const struct fetch_row *r)
+{
+    return (r->text_digest.hi | r->text_digest.lo) != 0;
+}
+
+bool page_texts_compare(const struct fetch_row *a, const struct fetch_row *b)
+{
+    return has_text(a) && has_text(b) &&
+           (a->flags & FETCH_ROW_NO_NUMBERS) ==
+               (b->flags & FETCH_ROW_NO_NUMBERS);
+}
+
+bool page_same_text(const struct fetch_row *a, const struct fetch_row *b)
+{
+    return page_texts_compare(a, b) &&
+           digest_equal(a->text_digest, b->text_digest);
+}
+
+bool page_same_body(const struct fetch_row *a, const struct fetch_row *b)
+{
+    if (a->body_print != 0 && b->body_print != 0)
+        return a->body_print == b->body_print;
+    return a->body_bytes == b->body_bytes;
+}
+
+bool page_same_content(const struct fetch_row *a, const struct fetch_row *b,
+                       enum changed_by by)
+{
+    if (by == CHANGED_BY_BODY || !page_texts_compare(a, b))
+        return page_same_body(a, b);
+    return page_same_text(a, b);
 }

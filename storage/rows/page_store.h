@@ -9,6 +9,7 @@
 #ifndef URLWEIR_STORAGE_ROWS_PAGE_STORE_H
 #define URLWEIR_STORAGE_ROWS_PAGE_STORE_H
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -77,7 +78,7 @@ struct fetch_row {
                                   of the body if it is no HTML; all zero: no
                                   body, or its row is older */
     uint64_t body_print;       /* of the body, without a secret; 0: as above */
-    struct bytes meta; /* what the page says of itself (page_meta.h); empty: not
+    struct bytes meta; /* what the page says of itself (page_meta); empty: not
                           recorded */
 };
 
@@ -104,11 +105,11 @@ MUST_CHECK enum status page_store_each_of(
     bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 
 /* From here on, recognizes repeated bodies, including those of earlier rows.
- * `memory`: octets for the index, see body_index_open. */
+ * `memory`: octets for the index, see fetch_index_open. */
 MUST_CHECK enum status page_store_watch_bodies(struct page_store *s,
                                                uint64_t memory);
 /* From here on, recognizes near duplicates, including those of earlier rows
- * with fingerprints. `memory`: see near_index_open. */
+ * with fingerprints. `memory`: see fetch_index_open. */
 MUST_CHECK enum status page_store_watch_near(struct page_store *s,
                                              uint64_t memory);
 /* From here on, knows the last whole fetch of each URL (whole_index.h), those
@@ -150,8 +151,8 @@ MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
                                            uint64_t *id, struct buf *url);
 /* What an earlier fetch found. */
 /* The row `seq`: its URL, outcome, media type, what it repeats, and what tells
- * whether another fetch brought the same (page_change.h); the rest is zero. The
- * type is empty if it is no word of string_table.h. STATUS_NOT_FOUND. */
+ * whether another fetch brought the same (page_same_content); the rest is zero. The
+ * type is empty if it is no word of table word. STATUS_NOT_FOUND. */
 MUST_CHECK enum status page_store_past(struct page_store *s, uint64_t seq,
                                        struct fetch_row *out);
 /* Up to `most` final rows before `before`, latest first. */
@@ -204,5 +205,91 @@ MUST_CHECK enum status page_store_verify_near(struct page_store *s,
  * are up to `last_id`. STATUS_NOMEM. */
 MUST_CHECK enum status page_store_verify_last(struct page_store *s,
                                               uint64_t last_id);
+
+/*
+ * A row of table fetch, for modules that query it with SQL of their own.
+ */
+
+/* The columns of table fetch, alias f, that fetch_row_take reads. WORD wraps a
+ * column that may hold a number instead of its text, and yields the text. */
+/* clang-format off */
+#define FETCH_COLUMNS(WORD)                                                    \
+    "f.seq, f.url, f.final, f.status, f.reason, f.tries, f.http, f.at,"        \
+    " f.elapsed, f.wire, f.body, f.digest, f.redirect, f.links, "              \
+    WORD("f.mime") ", " WORD("f.charset") ", " WORD("f.lang") ", "             \
+    WORD("f.ip") ", f.title, f.detail, f.etag, f.modified, " WORD("f.warc")    \
+    ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags,"           \
+    " f.text_print, f.near, f.text_digest, f.body_print, f.meta"
+/* clang-format on */
+#define FETCH_COLUMN_COUNT 33
+/* Such a WORD. */
+#define FETCH_WORD(column)                                                     \
+    "CASE typeof(" column ") WHEN 'integer'"                                   \
+    " THEN (SELECT text FROM word WHERE id = " column ") ELSE " column " END"
+
+/* A column of 16 octets; all zero if it is anything else. */
+struct digest fetch_digest(sqlite3_stmt *q, int column);
+
+/* Bytes are borrowed from `q` and `words`, which may be NULL if WORD leaves no
+ * numbers. STATUS_DAMAGED with one log line. */
+struct string_table;
+MUST_CHECK enum status fetch_row_take(const struct string_table *words,
+                                      sqlite3_stmt *q, struct fetch_row *row);
+
+/*
+ * What a page says of itself, packed.
+ *
+ * Column meta of table fetch, with --record meta: description, first heading,
+ * directives for robots and canonical URL, each as its length, a varint, and
+ * its octets; then, if the page is HTML, two more varints: the links to
+ * versions in other languages and the words of its text. One column, so that
+ * crawls without it pay an octet a row.
+ */
+
+/* Most octets of each text. */
+#define PAGE_DESCRIPTION_MOST 512
+#define PAGE_H1_MOST          512
+#define PAGE_ROBOTS_MOST      256
+#define PAGE_CANONICAL_MOST   4096
+#define PAGE_META_MOST                                                         \
+    (PAGE_DESCRIPTION_MOST + PAGE_H1_MOST + PAGE_ROBOTS_MOST +                 \
+     PAGE_CANONICAL_MOST + 64)
+
+struct page_meta {
+    struct bytes description, h1; /* white space folded */
+    struct bytes robots;          /* X-Robots-Tag, then meta robots */
+    struct bytes canonical;       /* of <link rel=canonical>, else of the HTTP
+                                     Link header; a canonical URL */
+    bool is_html;                 /* then there are ... */
+    uint64_t hreflang, words;
+};
+
+/* Longer texts than the bounds above are cut; but a URL is left out. */
+void page_meta_put(struct buf *out, const struct page_meta *meta);
+/* Texts stay where they are; absent ones are empty. False: `packed` is nothing
+ * that page_meta_put has written. */
+bool page_meta_get(struct bytes packed, struct page_meta *out);
+
+/*
+ * Whether two fetches of a URL brought the same page.
+ *
+ * Works within a crawl and across crawls, since it goes by the digests that
+ * have no secret. Any thread.
+ */
+
+/* What makes a page another one: its octets, its visible text, or that text
+ * without numbers and dates. */
+enum changed_by { CHANGED_BY_BODY, CHANGED_BY_TEXT, CHANGED_BY_WORDS };
+
+/* Do both have a text digest, taken in the same way? */
+bool page_texts_compare(const struct fetch_row *a, const struct fetch_row *b);
+bool page_same_text(const struct fetch_row *a, const struct fetch_row *b);
+/* A row without body_print is compared by its length. */
+bool page_same_body(const struct fetch_row *a, const struct fetch_row *b);
+
+/* Is the content of `a` that of `b`? Where texts cannot be compared, bodies
+ * are. */
+bool page_same_content(const struct fetch_row *a, const struct fetch_row *b,
+                       enum changed_by by);
 
 #endif

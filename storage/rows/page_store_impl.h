@@ -9,9 +9,7 @@
 #define URLWEIR_STORAGE_ROWS_PAGE_STORE_IMPL_H
 
 #include "storage/db/db_row.h"
-#include "storage/db/string_table.h"
-#include "storage/index/body_index.h"
-#include "storage/index/near_index.h"
+#include "storage/index/fetch_index.h"
 #include "storage/index/whole_index.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/side_tables.h"
@@ -21,9 +19,9 @@ struct page_store {
     uint64_t last_seq;
     uint64_t thinned; /* rows up to this one may have been removed */
     struct string_table *words;
-    struct body_index *bodies; /* NULL: repeats are not looked for */
-    struct near_index *near;   /* NULL: near duplicates are not */
-    struct whole_index *last;  /* NULL: the last whole fetches are not */
+    struct fetch_index *bodies; /* NULL: repeats are not looked for */
+    struct fetch_index *near;   /* NULL: near duplicates are not */
+    struct whole_index *last;   /* NULL: the last whole fetches are not */
 };
 
 static inline bool page_has_body(struct digest d)

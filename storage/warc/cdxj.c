@@ -24,7 +24,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "storage/db/line_sort.h"
-#include "storage/warc/warc_walk.h"
+#include "storage/warc/warc_reader.h"
 
 #define LINE_MOST ((size_t)1 << 20)
 #define PATH_ROOM 4096

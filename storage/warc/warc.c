@@ -26,8 +26,8 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/warc/warc_reader.h"
 #include "storage/warc/warc_record.h"
-#include "storage/warc/warc_walk.h"
 
 #define SUFFIX       ".warc.gz"
 #define OPEN_SUFFIX  ".warc.gz.open"

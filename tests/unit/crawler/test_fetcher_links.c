@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a fetcher finds more URLs: redirects, links, sitemaps and feeds. */
 
-#include "storage/rows/page_meta.h"
+#include "storage/rows/page_store.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_frontier_facts.c - counters, drops, queue states, steps, small facts. */
 #include "storage/frontier_store.h"
-#include "storage/rows/drops.h"
+#include "storage/frontier_store_impl.h"
 #include "tests/unit/storage/store_model.h"
 
 static int64_t number(struct model *m, const char *sql)

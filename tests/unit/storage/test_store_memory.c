@@ -8,12 +8,12 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "storage/index/block_cache.h"
+#include "storage/frontier_store_impl.h"
 #include "storage/index/done_bits.h"
+#include "storage/index/exact_parts.h"
 #include "storage/index/exact_set.h"
-#include "storage/index/queue_delta.h"
-#include "storage/index/queue_names.h"
-#include "storage/rows/drops.h"
+#include "storage/index/name_table.h"
+#include "storage/index/segment_list.h"
 #include "tests/unit/storage/store_model.h"
 
 #define MANY 100000
@@ -63,17 +63,6 @@ TEST(the_names_of_queues)
     queue_names_free(t);
 }
 
-TEST(ids_that_are_in_no_segment_yet)
-{
-    uint64_t before = allocated();
-    struct queue_delta *t = queue_delta_new(7);
-
-    for (uint32_t i = 0; i < MANY; i++)
-        queue_delta_add(t, i % 50000);
-    expect_told(queue_delta_memory(t), allocated() - before);
-    queue_delta_free(t);
-}
-
 TEST(bits_of_done_urls)
 {
     struct scratch dir = scratch_make();
@@ -99,24 +88,25 @@ TEST(drops_by_reason_and_host)
     static const char *const reasons[] = {"scope", "trap", "exclude"};
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct drops *t = NULL;
+    static const struct frontier_store_options o = {.memory_bytes = 1 << 20};
+    struct frontier_store *t = NULL;
     uint64_t before;
 
-    ck_ok(drops_open(&t, d));
-    before = allocated() - db_memory(d) - drops_memory(t);
+    ck_ok(frontier_store_open(&t, d, &o, 0, NULL, NULL));
+    before = allocated() - db_memory(d) - frontier_store_memory(t);
     for (unsigned i = 0; i < 3 * DROPS_EXAMPLES * 20; i++) {
         char host[64], url[1100];
 
         snprintf(host, sizeof host, "h%u.example", i);
         snprintf(url, sizeof url, "http://%s/%0*u", host, (int)(i / 60), i);
-        drops_add(t, reasons[i % 3], bytes_of_str(host), bytes_of_str(url), 0,
-                  5);
+        frontier_store_drop(t, reasons[i % 3], bytes_of_str(host),
+                            bytes_of_str(url), 0, 5);
     }
     ck_ok(db_begin(d));
-    ck_ok(drops_flush(t));
+    ck_ok(frontier_store_step(t));
     ck_ok(db_commit(d));
-    expect_told(drops_memory(t), allocated() - db_memory(d) - before);
-    drops_close(t);
+    expect_told(frontier_store_memory(t), allocated() - db_memory(d) - before);
+    frontier_store_close(t);
     db_close(d);
     scratch_remove(&dir);
 }

@@ -68,7 +68,7 @@ TEST(a_missing_or_damaged_filter_file_is_rebuilt)
  * into the filter, however fast the crawl was; a row of the index of whole
  * fetches is written once for as many fetches as memory holds; a body whose row
  * was removed can come again. See also
- * `body_index/a_removed_body_comes_again_over_merges_and_replays`. */
+ * `fetch_index/a_removed_body_comes_again_over_merges_and_replays`. */
 /* Nobody asks for a checkpoint here. */
 TEST(a_checkpoint_follows_when_enough_urls_came)
 {

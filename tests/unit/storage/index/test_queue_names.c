@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_queue_names.c - names found one by one, and many at once. */
-#include "storage/index/queue_names.h"
+#include "storage/index/name_table.h"
 
 #include "tests/unit/storage/scratch.h"
 

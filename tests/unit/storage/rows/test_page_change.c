@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page_change.c - when two fetches brought the same page. */
-#include "storage/rows/page_change.h"
+#include "storage/rows/page_store.h"
 #include "tests/unit/unit.h"
 
 static struct fetch_row page(uint64_t text, uint64_t body, uint8_t flags)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page_meta.c - what a page says of itself, packed. */
-#include "storage/rows/page_meta.h"
 
 #include <string.h>
 

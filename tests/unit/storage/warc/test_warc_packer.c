@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_packer.c - gzip members, with tables of their own and without. */
-#include "storage/warc/warc_packer.h"
+#include "storage/warc/warc_record.h"
 #include "tests/unit/unit.h"
 
 #include <zlib.h>

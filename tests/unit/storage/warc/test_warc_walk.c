@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_walk.c - the whole records of a WARC file, also after damage. */
-#include "storage/warc/warc_walk.h"
+#include "storage/warc/warc_reader.h"
 
 #include "storage/warc/warc_record.h"
 #include "tests/unit/storage/scratch.h"
