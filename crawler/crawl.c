@@ -11,18 +11,81 @@
  * blocks, since no fetcher gets more than `concurrency`. So a full report queue
  * blocks only the fetchers.
  */
+
 #include "crawler/crawl.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/status.h"
 #include "base/thread/cond.h"
+#include "crawler/address/resolver.h"
+#include "crawler/archive/archive.h"
 #include "crawler/crawl_impl.h"
+#include "crawler/fetch/fetch_set.h"
 #include "crawler/fetcher.h"
+#include "crawler/sitemap_stream.h"
+#include "frontier/frontier.h"
+#include "frontier/outcome.h"
+#include "frontier/stats.h"
+
+/*
+ * How long a turn of the frontier thread waits for its reports.
+ *
+ * A turn costs much the same for one report and for several, and so does going
+ * to sleep and being woken. How long reports may wait depends on when their
+ * hosts may be asked again. Knows no clock and no queue.
+ *
+ * In haste, a turn begins when a part of all that is out has come back, or a
+ * millisecond after the first report: most fetches are still under way then,
+ * and to a host on a network a millisecond is little. If few are out, each host
+ * that waits is a good part of the crawl, and nothing is gained.
+ *
+ * At leisure all hosts have long delays, and neither a report nor a host that
+ * is due minds some milliseconds. A turn then takes what comes in that time,
+ * however little is out: thousands of hosts, each asked once a second, would
+ * otherwise cost a turn and a wake-up for each report, and as much for each
+ * lease.
+ */
+
+#define PART        8 /* of all that is out */
+#define LEAST       32
+#define HASTE       NS_PER_MS
+
+#define LEISURE     (2 * NS_PER_MS)
+#define UNHURRIED   (250 * NS_PER_MS) /* a pause to which that adds little */
+#define HASTE_LASTS NS_PER_S          /* longer than most responses take */
+
+void turn_pace_leased(struct turn_pace *p, int64_t pause, int64_t now)
+{
+    if (pause < UNHURRIED)
+        p->hurried = now;
+}
+
+struct turn_wait turn_pace_wait(const struct turn_pace *p, size_t out,
+                                size_t most, int64_t until_due, int64_t now)
+{
+    size_t part = out >= LEAST ? out / PART : 0;
+
+    if (now - p->hurried > HASTE_LASTS)
+        return (struct turn_wait){.first = clock_later(until_due, LEISURE),
+                                  .enough = most,
+                                  .more = LEISURE};
+    return (struct turn_wait){.first = until_due,
+                              .enough = part < most ? part : most,
+                              .more = HASTE};
+}
 
 /* ---- lets other threads run work on the frontier thread ---- */
 
@@ -31,7 +94,7 @@
  * command), and each waits for its own task.
  */
 
-void task_list_init(struct task_list *l)
+static void task_list_init(struct task_list *l)
 {
     pthread_mutex_init(&l->mtx, NULL);
     l->first = NULL;
@@ -39,12 +102,13 @@ void task_list_init(struct task_list *l)
     l->closed = false;
 }
 
-void task_list_fini(struct task_list *l)
+static void task_list_fini(struct task_list *l)
 {
     pthread_mutex_destroy(&l->mtx);
 }
 
-enum status task_list_add(struct task_list *l, struct crawl_task *t)
+/* STATUS_CLOSED: the list is closed, and the caller keeps the task. */
+static enum status task_list_add(struct task_list *l, struct crawl_task *t)
 {
     enum status st = STATUS_OK;
 
@@ -61,7 +125,8 @@ enum status task_list_add(struct task_list *l, struct crawl_task *t)
     return st;
 }
 
-struct crawl_task *task_list_take(struct task_list *l)
+/* Takes all tasks, as a chain by `next`; NULL: there are none. */
+static struct crawl_task *task_list_take(struct task_list *l)
 {
     struct crawl_task *all;
 
@@ -73,22 +138,81 @@ struct crawl_task *task_list_take(struct task_list *l)
     return all;
 }
 
-void task_list_close(struct task_list *l)
+/* Accepts no more tasks; those in the list can still be taken. */
+static void task_list_close(struct task_list *l)
 {
     pthread_mutex_lock(&l->mtx);
     l->closed = true;
     pthread_mutex_unlock(&l->mtx);
 }
 
-/* ---- starts and stops fetchers; the outer loop of a crawl ---- */
+/*
+ * URLs that an earlier process had in hand at its end.
+ *
+ * The file that names them is replaced only after their tries are committed: if
+ * the process dies in between, the next one finds them again.
+ */
+
+static enum status crawl_blame_left(struct crawl *c)
+{
+    struct in_hand_left left[IN_HAND_SLOTS_MOST];
+    enum status st = STATUS_OK;
+    size_t n;
+
+    in_hand_read(c->o.dir, left, IN_HAND_SLOTS_MOST, &n);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        st = frontier_blame(c->frontier, left[i].id,
+                            left[i].stuck ? BLAME_STUCK : BLAME_DIED,
+                            clock_mono(), clock_wall_ms());
+    if (st == STATUS_OK && n > 0)
+        st = frontier_turn(c->frontier, true, clock_mono(), clock_wall_ms(),
+                           NULL);
+    if (st == STATUS_OK)
+        c->in_hand = in_hand_open(c->o.dir, c->o.threads);
+    return st;
+}
+
+/* ---- hands a URL to a fetcher ---- */
+
+/* Passes on the host's rules of an earlier run, another fetcher or another
+ * process, so that a robots.txt that is still fresh is not fetched again. */
+static void hand_over_robots(struct crawl *c, struct fetcher *f,
+                             const struct url_lease *l)
+{
+    size_t len = url_origin_length(l->url);
+    struct robots_row row;
+    struct buf text;
+
+    if (len == 0)
+        return;
+    buf_init(&text, (size_t)1 << 20);
+    if (frontier_robots(c->frontier, bytes_of(l->url.at, len), &row, &text) ==
+        STATUS_OK)
+        fetcher_know_robots(f, &row);
+    buf_fini(&text);
+}
+
+/* Hands the URL to a fetcher, with the robots.txt of its host that is stored if
+ * the fetcher may not know it. `first`: it is the first of its queue. */
+static void crawl_assign(struct crawl *c, struct assignment *a, bool first)
+{
+    bool fresh;
+    unsigned i = crawl_balance_give(c->balance, a->lease.queue, first, &fresh);
+
+    if (fresh)
+        hand_over_robots(c, c->fetchers[i], &a->lease);
+    fetcher_give(c->fetchers[i], a);
+}
+
+/* ---- fetchers that hang ---- */
 
 /*
  * Works around fetchers that hang.
  *
  * A parser or decoder that hangs on a response cannot be interrupted: its
  * thread may hold any lock or half-made object. So the crawl continues without
- * it. Other fetchers get its queues, the next start fails its URL
- * (crawl_turn.c), and the crawl ends when the others have ended or make no
+ * it. Other fetchers get its queues, the next start fails its URL,
+ * and the crawl ends when the others have ended or make no
  * more progress. Its other URLs stay leased until then, as only its thread may
  * touch them. They may be all that is left, or hold what others wait for (a
  * host, an address, memory for bodies), which is why only finished work counts
@@ -178,7 +302,8 @@ static void end_without_them(struct crawl *c)
         c->end = CRAWL_STUCK;
 }
 
-void crawl_look_for_stuck(struct crawl *c, int64_t now)
+/* Works around fetchers that hang, and ends the crawl if only they are left. */
+static void crawl_look_for_stuck(struct crawl *c, int64_t now)
 {
     /* A fetcher that hung and has ended must not be counted twice. */
     if (watchdog_stuck(c->watchdog) == 0 &&
@@ -192,12 +317,525 @@ void crawl_look_for_stuck(struct crawl *c, int64_t now)
         end_without_them(c);
 }
 
-void crawl_heard_of(struct crawl *c, const struct report *r)
+/* Takes a report as a sign of life of its fetcher. */
+static void crawl_heard_of(struct crawl *c, const struct report *r)
 {
     if (r->kind == REPORT_PART)
         watchdog_heard_of(c->watchdog, r->id);
     else if (r->kind == REPORT_DONE)
         c->got_on = c->watched_time;
+}
+
+/* ---- passes the fetchers' reports to the frontier ---- */
+
+#define LINKS_MOST ((size_t)1 << 14) /* about, per acknowledgement */
+
+/* Takes a status of the store; any but STATUS_OK ends the crawl. */
+static void crawl_note_failure(struct crawl *c, enum status st)
+{
+    if (st == STATUS_OK || c->status != STATUS_OK)
+        return;
+    if (st == STATUS_NOMEM)
+        mem_out(0);
+    c->status = st;
+    if (st == STATUS_FULL)
+        c->end = CRAWL_FULL;
+    else /* closed: this process has lost its shard, or its brokers */
+        c->end = st == STATUS_CLOSED ? CRAWL_INTERRUPTED : CRAWL_BROKEN;
+}
+
+static void has_come_back(struct crawl *c, const struct report *r)
+{
+    c->out--;
+    crawl_balance_ended(c->balance, r->queue, r->fetcher,
+                        r->kind == REPORT_DONE ? CRAWL_BALANCE_DONE
+                                               : CRAWL_BALANCE_RELEASED);
+}
+
+static void take_release(struct crawl *c, const struct report *r, int64_t now)
+{
+    has_come_back(c, r);
+    crawl_note_failure(c,
+                       frontier_release(c->frontier, r->id, r->not_before,
+                                        &r->done.host, now, clock_wall_ms()));
+}
+
+static void record(struct crawl *c, struct report *r)
+{
+    if (c->o.archive != NULL && c->status == STATUS_OK)
+        crawl_note_failure(c, archive_add(c->o.archive, c->frontier, r->warc,
+                                          r->robots_warc, &r->done.row,
+                                          clock_wall_ms()));
+}
+
+/* Sifts the entries of a sitemap on other hosts. */
+static void sift(struct crawl *c, struct report *r)
+{
+    if (c->status == STATUS_OK)
+        sitemap_trust_sift(r, &c->o.fetch->rules, c->frontier);
+}
+
+/* A URL returns to its queue because its robots.txt was read instead, and that
+ * named sitemaps. */
+static struct url_done named_by_robots(const struct report *r)
+{
+    return (struct url_done){.id = r->id,
+                             .partial = true,
+                             .outlinks = r->done.outlinks,
+                             .outlink_count = r->done.outlink_count,
+                             .drops = r->done.drops,
+                             .drop_count = r->done.drop_count,
+                             .over = r->done.over};
+}
+
+/* Reports acknowledged together: all that arrived, unless sitemaps bring more
+ * links than one turn should take. */
+struct done_batch {
+    struct url_done at[CRAWL_BATCH];
+    size_t count, links;
+};
+
+/* The frontier decides the outcome, but the URLs are freed by then: so answers
+ * are remembered before the call and corrected after it. */
+static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
+{
+    uint64_t nth = c->answers;
+
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->at[i].partial)
+            crawl_remember(c, &b->at[i]);
+    if (b->count > 0 && c->status == STATUS_OK)
+        crawl_note_failure(c, frontier_ack(c->frontier, b->at, b->count, now,
+                                           clock_wall_ms()));
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->at[i].partial)
+            crawl_set_outcome(c, nth++, b->at[i].outcome);
+    b->count = b->links = 0;
+}
+
+static void add_done(struct crawl *c, struct done_batch *b,
+                     struct url_done done, int64_t now)
+{
+    if (b->links >= LINKS_MOST)
+        ack_batch(c, b, now);
+    b->at[b->count++] = done;
+    b->links += done.outlink_count;
+}
+
+/* Acknowledges, releases and records the reports, and frees them. */
+static void crawl_take_reports(struct crawl *c, struct report **reports,
+                               size_t n)
+{
+    struct done_batch done;
+    int64_t now = clock_mono();
+
+    done.count = done.links = 0;
+    for (size_t i = 0; i < n; i++) {
+        record(c, reports[i]);
+        crawl_heard_of(c, reports[i]);
+        switch (reports[i]->kind) {
+        case REPORT_DONE:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            has_come_back(c, reports[i]);
+            break;
+        case REPORT_PART:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            break;
+        case REPORT_RELEASE:
+            if (reports[i]->done.outlink_count + reports[i]->done.drop_count >
+                0)
+                add_done(c, &done, named_by_robots(reports[i]), now);
+            take_release(c, reports[i], now);
+            break;
+        case REPORT_GONE:
+            c->gone++;
+            break;
+        }
+    }
+    ack_batch(c, &done, now);
+    for (size_t i = 0; i < n; i++)
+        report_free(reports[i]);
+}
+
+/* ---- passes the frontier's leases to the fetchers ---- */
+
+/* Only records of the response need to know how the URL was found. */
+static struct assignment *assignment_for(struct crawl *c,
+                                         const struct url_lease *l)
+{
+    struct found_by by = {{"", 0}, {"", 0}};
+
+    if (c->hop_path != NULL)
+        crawl_note_failure(c, hop_path_of(c->hop_path, l, &by));
+    return assignment_of(l, &by);
+}
+
+static void lease_once(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    size_t n = 0;
+    enum status st;
+
+    if (c->out >= c->in_force)
+        return;
+    st = frontier_lease(c->frontier, c->in_force - c->out, now, clock_wall_ms(),
+                        c->leases, &n);
+    for (size_t i = 0; i < n; i++) {
+        turn_pace_leased(&c->pace, c->leases[i].pause, now);
+        crawl_assign(c, assignment_for(c, &c->leases[i]), c->leases[i].first);
+    }
+    c->out += n;
+    crawl_note_failure(c, st);
+}
+
+/* With --queue-key ip the frontier names due hosts whose address, and so whose
+ * queue, is unknown. True: some have a queue now. */
+static bool place_hosts(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    struct resolver_answer a;
+    struct bytes host;
+    uint32_t queue;
+    bool placed = false;
+
+    if (c->resolver == NULL)
+        return false;
+    while (resolver_has_room(c->resolver) &&
+           (queue = frontier_next_unplaced(c->frontier, &host)) != 0)
+        resolver_ask(c->resolver, queue, host, now);
+    while (resolver_take(c->resolver, now, &a)) {
+        crawl_note_failure(c, frontier_place(c->frontier, a.queue,
+                                             a.found ? &a.ip : NULL, now));
+        placed = true;
+    }
+    return placed;
+}
+
+/* Hands out what is due, unless the crawl is stopping or paused. */
+static void crawl_lease_due(struct crawl *c)
+{
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
+        return;
+    do {
+        lease_once(c);
+    } while (c->status == STATUS_OK && place_hosts(c));
+}
+
+/* ---- hosts with URLs left when a crawl ends ---- */
+
+#define LONG_QUEUES 1000
+
+static bool is_noted(const struct crawl_result *r, struct bytes host)
+{
+    for (size_t i = 0; i < r->wait_count; i++)
+        if (bytes_is(host, r->waits[i].host))
+            return true;
+    return false;
+}
+
+static void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
+                            uint64_t urls, int64_t ns)
+{
+    struct crawl_result *r = &c->result;
+    struct crawl_wait *w = &r->waits[r->wait_count];
+
+    if (r->wait_count == CRAWL_WAITS || is_noted(r, host))
+        return;
+    *w = (struct crawl_wait){.why = why, .urls = urls, .ns = ns};
+    snprintf(w->host, sizeof w->host, "%.*s",
+             (int)(host.len < 200 ? host.len : 200), host.at);
+    r->wait_count++;
+}
+
+/* Of the hosts with the most URLs left, the one whose delays take longest. */
+static void note_longest(struct crawl *c, int64_t now)
+{
+    struct host_report *rows = xcalloc(LONG_QUEUES, sizeof *rows);
+    double longest = 0;
+    bool all;
+    size_t n = frontier_hosts(c->frontier, HOSTS_BIGGEST, LONG_QUEUES, now,
+                              rows, &all);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct host_report *r = &rows[i];
+        double takes = (double)r->queued * (double)r->delay;
+
+        if (takes <= longest || r->over_budget || r->state == HOST_DEAD)
+            continue;
+        longest = takes;
+        c->result.longest = (struct crawl_wait){.why = r->delay_why,
+                                                .urls = r->queued,
+                                                .ns = r->delay};
+        snprintf(c->result.longest.host, sizeof c->result.longest.host, "%.*s",
+                 (int)(r->host.len < 200 ? r->host.len : 200), r->host.at);
+    }
+    free(rows);
+}
+
+/* Puts hosts that have URLs left into c->result. */
+static void crawl_note_waits(struct crawl *c, int64_t now)
+{
+    struct host_report rows[CRAWL_WAITS];
+    size_t n;
+    bool all;
+
+    if (c->end == CRAWL_FINISHED || c->end == CRAWL_IDLE)
+        return;
+    note_longest(c, now);
+    n = frontier_hosts(c->frontier, HOSTS_BLOCKED, CRAWL_WAITS, now, rows,
+                       &all);
+    for (size_t i = 0; i < n; i++) {
+        bool given_up = rows[i].state == HOST_DEAD;
+        bool over_budget = rows[i].over_budget;
+
+        /* one that was given up may have dates alone */
+        if (rows[i].queued > 0
+                ? given_up || over_budget || c->end == CRAWL_GAVE_UP
+                : given_up && c->end == CRAWL_GAVE_UP)
+            crawl_note_wait(c, rows[i].host, rows[i].why, rows[i].queued,
+                            given_up      ? -1
+                            : over_budget ? INT64_MAX
+                                          : rows[i].due - now);
+    }
+}
+
+#define DISK_INTERVAL NS_PER_S
+#define LONGEST_NAP   (200 * NS_PER_MS)
+
+/* ---- tasks ---- */
+
+/* Ends tasks whose work is committed or need not be. */
+static void end_tasks(struct crawl *c, struct crawl_task *all, bool closed)
+{
+    for (struct crawl_task *t = all, *next; t != NULL; t = next) {
+        next = t->next;
+        if (closed)
+            t->status = STATUS_CLOSED;
+        else if (t->status == STATUS_OK && t->durable)
+            t->status = c->status;
+        t->done(t);
+    }
+}
+
+/* Runs posted tasks, and commits if one has to be durable. */
+static void run_tasks(struct crawl *c)
+{
+    struct crawl_task *all = task_list_take(&c->tasks);
+    int64_t now = clock_mono(), wall = clock_wall_ms();
+    bool commit = false;
+
+    if (all == NULL)
+        return;
+    for (struct crawl_task *t = all; t != NULL; t = t->next) {
+        t->status = c->status != STATUS_OK ? c->status
+                                           : t->run(t, c->frontier, now, wall);
+        commit |= t->durable;
+    }
+    if (commit && c->status == STATUS_OK)
+        crawl_note_failure(c, frontier_turn(c->frontier, true, clock_mono(),
+                                            wall, NULL));
+    crawl_publish(c, clock_mono(), true); /* for posters that look next */
+    end_tasks(c, all, false);
+}
+
+/* ---- ends and limits ---- */
+
+static bool disk_is_low(struct crawl *c, int64_t now)
+{
+    uint64_t left;
+
+    if (c->o.min_disk == 0 || now - c->disk_checked < DISK_INTERVAL)
+        return false;
+    c->disk_checked = now;
+    return file_disk_free(c->o.dir, &left) == STATUS_OK && left < c->o.min_disk;
+}
+
+/* Only URLs with dates are left. */
+static bool waits_for_dates(const struct crawl *c,
+                            const struct frontier_counts *s)
+{
+    return s->dated > 0 && (!c->o.until_idle || c->o.stay);
+}
+
+static enum crawl_end nothing_out(struct crawl *c, int64_t now,
+                                  const struct frontier_counts *s)
+{
+    struct bytes why = {"", 0};
+    int64_t due;
+
+    if (atomic_load(&c->paused))
+        return CRAWL_RUNNING; /* until it is resumed */
+    if (s->rejudging)
+        return CRAWL_RUNNING;
+    if (s->queued == 0 && s->dated == 0)
+        return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
+    if (s->dates_given_up && !c->o.stay &&
+        s->queued == s->withheld + s->given_up)
+        return CRAWL_GAVE_UP;
+    if (waits_for_dates(c, s))
+        return CRAWL_RUNNING;
+    if (s->queued == 0 && s->due == 0 && !s->retrying)
+        return s->due_given_up ? CRAWL_GAVE_UP : CRAWL_IDLE;
+    if (s->leased > 0) /* other programs have leases and may add links */
+        return CRAWL_RUNNING;
+    if (s->blocked > 0) /* by a person, who may unblock them */
+        return CRAWL_RUNNING;
+    if (s->queued > 0 && s->queued == s->withheld + s->given_up) {
+        if (s->given_up > 0)
+            return CRAWL_GAVE_UP;
+        /* a service may get other limits */
+        return c->o.stay ? CRAWL_RUNNING : CRAWL_WITHHELD;
+    }
+    due = frontier_next_due(c->frontier, now, &why);
+    /* INT64_MAX is ambiguous: either nothing is due, or a queue is drained
+     * without requests, which is always due. */
+    if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
+        due - now <= c->o.give_up)
+        return CRAWL_RUNNING;
+    if (why.len > 0)
+        crawl_note_wait(c, why, "", 0, due - now);
+    return CRAWL_GAVE_UP;
+}
+
+static enum crawl_end why_stop(struct crawl *c, int64_t now)
+{
+    struct frontier_counts s;
+
+    if (atomic_load(&c->stops) > 0)
+        return CRAWL_INTERRUPTED;
+    if (c->o.time_limit > 0 && now - c->started >= c->o.time_limit)
+        return CRAWL_TIME;
+    if (disk_is_low(c, now))
+        return CRAWL_DISK;
+    frontier_get_counts(c->frontier, &s);
+    if (c->o.quota > 0 && s.bytes >= c->o.quota)
+        return CRAWL_QUOTA;
+    if (c->o.limit_pages > 0 && s.pages >= c->o.limit_pages)
+        return CRAWL_LIMIT;
+    return c->out == 0 ? nothing_out(c, now, &s) : CRAWL_RUNNING;
+}
+
+/* Tells the fetchers to finish, or to abort: at a second stop, if the store is
+ * broken, or if they make no progress. */
+static void pass_on_stop(struct crawl *c)
+{
+    bool at_once = atomic_load(&c->stops) > 1 || c->end == CRAWL_BROKEN ||
+                   c->end == CRAWL_STUCK;
+    int wanted = at_once ? 2 : 1;
+
+    if (c->end == CRAWL_RUNNING || c->stops_done >= wanted)
+        return;
+    for (unsigned i = 0; i < c->o.threads; i++) {
+        if (wanted == 2)
+            fetcher_stop(c->fetchers[i]);
+        else
+            fetcher_drain(c->fetchers[i]);
+    }
+    c->stops_done = wanted;
+}
+
+/* ---- the loop ---- */
+
+static void checkpoint_if_due(struct crawl *c, int64_t now)
+{
+    enum status st;
+
+    if (c->o.checkpoint == 0 || now - c->checkpointed < c->o.checkpoint)
+        return;
+    st = frontier_checkpoint(c->frontier, now, clock_wall_ms());
+    if (st == STATUS_AGAIN)
+        return;
+    c->checkpointed = now;
+    crawl_note_failure(c, st);
+}
+
+static int64_t nap(struct crawl *c, int64_t now)
+{
+    int64_t due = frontier_next_due(c->frontier, now, NULL);
+
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused) ||
+        c->out >= c->in_force || due >= now + LONGEST_NAP)
+        return LONGEST_NAP;
+    return due <= now ? 0 : due - now;
+}
+
+/* Waits for reports, or until a host is due; returns how many there are. */
+static size_t gather(struct crawl *c, struct report *batch[CRAWL_BATCH])
+{
+    int64_t now = clock_mono();
+    struct turn_wait w =
+        turn_pace_wait(&c->pace, c->out, CRAWL_BATCH, nap(c, now), now);
+
+    return queue_gather(c->reports, (void **)batch, CRAWL_BATCH, w.first,
+                        w.enough, w.more);
+}
+
+static void frontier_turn_once(struct crawl *c)
+{
+    struct report *batch[CRAWL_BATCH];
+    size_t n = gather(c, batch);
+    int64_t now;
+
+    crawl_take_reports(c, batch, n);
+    run_tasks(c);
+    now = clock_mono();
+    if (c->status == STATUS_OK)
+        crawl_note_failure(c, frontier_turn(c->frontier, false, now,
+                                            clock_wall_ms(), NULL));
+    if (c->end == CRAWL_RUNNING)
+        c->end = why_stop(c, now);
+    crawl_look_for_stuck(c, now);
+    crawl_lease_due(c);
+    if (c->status == STATUS_OK)
+        checkpoint_if_due(c, now);
+    pass_on_stop(c);
+    crawl_publish(c, now, false);
+}
+
+static bool nothing_left(struct crawl *c)
+{
+    struct frontier_counts s;
+
+    frontier_get_counts(c->frontier, &s);
+    return s.queued == 0 && s.dated == 0 && !s.rejudging;
+}
+
+static void last_words(struct crawl *c)
+{
+    int64_t now = clock_mono();
+
+    if (watchdog_stuck(c->watchdog) > 0 && c->status == STATUS_OK)
+        c->end = CRAWL_STUCK;
+    crawl_note_waits(c, now);
+    task_list_close(&c->tasks);
+    end_tasks(c, task_list_take(&c->tasks), true);
+    if (c->status == STATUS_OK)
+        crawl_note_failure(c,
+                           frontier_checkpoint_now(c->frontier,
+                                                   nothing_left(c) ? "finished"
+                                                                   : "stopped",
+                                                   true, now, clock_wall_ms()));
+    crawl_publish(c, now, true);
+    pthread_mutex_lock(&c->mtx);
+    c->result.end = c->end;
+    c->result.stuck = watchdog_stuck(c->watchdog);
+    c->result.status = c->status;
+    c->ended = true;
+    pthread_cond_broadcast(&c->ended_cond);
+    pthread_mutex_unlock(&c->mtx);
+}
+
+static void *crawl_frontier_thread(void *arg)
+{
+    struct crawl *c = arg;
+
+    c->started = c->published = c->checkpointed = clock_mono();
+    while (c->gone + watchdog_stuck(c->watchdog) < c->o.threads)
+        frontier_turn_once(c);
+    last_words(c);
+    return NULL;
 }
 
 #define REPORTS_WAIT 128

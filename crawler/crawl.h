@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -52,22 +53,6 @@ struct crawl_task {
     void *waiter;            /* for crawl_perform */
 };
 
-/* Posted tasks in order; any thread. */
-struct task_list {
-    pthread_mutex_t mtx;
-    struct crawl_task *first, **end;
-    bool closed;
-};
-
-void task_list_init(struct task_list *l);
-void task_list_fini(struct task_list *l);
-/* STATUS_CLOSED: the list is closed, and the caller keeps the task. */
-MUST_CHECK enum status task_list_add(struct task_list *l, struct crawl_task *t);
-/* Takes all tasks, as a chain by `next`; NULL: there are none. */
-struct crawl_task *task_list_take(struct task_list *l);
-/* Accepts no more tasks; those in the list can still be taken. */
-void task_list_close(struct task_list *l);
-
 /* ---- crawl ---- */
 
 struct crawl;
@@ -77,7 +62,7 @@ struct crawl_options {
     unsigned threads;        /* fetchers; at least 1 */
     uint32_t conns_per_host; /* over all fetchers; 0: 1 */
     size_t concurrency;      /* most URLs in flight; with `auto`, ever */
-    bool auto_concurrency;   /* as memory allows now, connection_limits.h */
+    bool auto_concurrency;   /* as memory allows now, limits.h */
     uint64_t limit_pages;    /* 0: no limit; the frontier enforces it too */
     uint64_t quota;          /* octets received, whole crawl; 0: no limit */
     int64_t time_limit;      /* ns of this run; 0: no limit */

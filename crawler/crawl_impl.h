@@ -1,9 +1,8 @@
 /*
  * crawl_impl.h - the inside of a crawl, shared by its files.
  *
- *   crawl.c          starts and stops it; fetchers that do not come back; what
- *                    other threads may ask
- *   crawl_turn.c     the frontier thread: one turn after the other, to its end
+ *   crawl.c          starts and stops it; the frontier thread, one turn after the
+ *                    other; fetchers that do not come back
  *   crawl_balance.c  which fetcher gets a URL
  *   crawl_stats.c    stats for progress and monitors
  */
@@ -16,12 +15,42 @@
 #include "base/clock.h"
 #include "crawler/crawl.h"
 #include "crawler/crawl_balance.h"
-#include "crawler/hop_path.h"
 #include "crawler/transfer/in_hand.h"
-#include "crawler/turn_pace.h"
 #include "frontier/frontier.h"
 
 #define CRAWL_BATCH 256 /* reports per batch: one seen check for all */
+
+/* Posted tasks in order; any thread. */
+struct task_list {
+    pthread_mutex_t mtx;
+    struct crawl_task *first, **end;
+    bool closed;
+};
+
+/* ---- how long a turn waits ---- */
+
+/* Zeroed: no URL was leased yet. */
+struct turn_pace {
+    int64_t hurried; /* when the last URL of a hurried host was leased */
+};
+
+/* A URL was leased whose host may be asked again `pause` ns after its
+ * response. */
+void turn_pace_leased(struct turn_pace *p, int64_t pause, int64_t now);
+
+/* What queue_gather is told, times in ns. */
+struct turn_wait {
+    int64_t first; /* for the first report */
+    size_t enough; /* reports that begin a turn at once; 0: any */
+    int64_t more;  /* after the first, until there are enough */
+};
+
+/* `out` URLs are with fetchers, of which at most `most` reports make a turn; a
+ * host is due in `until_due`, 0 or later. */
+struct turn_wait turn_pace_wait(const struct turn_pace *p, size_t out,
+                                size_t most, int64_t until_due, int64_t now);
+
+/* ---- the crawl ---- */
 
 struct crawl {
     struct frontier *frontier;
@@ -74,29 +103,11 @@ struct crawl {
     struct url_lease *leases;
 };
 
-/* Durably counts a try of each URL that an earlier process had in hand, and
- * opens c->in_hand. Call it before other threads exist. */
-MUST_CHECK enum status crawl_blame_left(struct crawl *c);
-
 /* ---- on the frontier thread ---- */
 
-/* The thread; ctx: struct crawl. */
-void *crawl_frontier_thread(void *crawl);
 /* Publishes the stats if they are old or `force` is set. The frontier's are taken
  * once a second, and also when the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
-/* Hands the URL to a fetcher, with the robots.txt of its host that is stored if
- * the fetcher may not know it. `first`: it is the first of its queue. */
-void crawl_assign(struct crawl *c, struct assignment *a, bool first);
-/* Works around fetchers that hang, and ends the crawl if only they are left. */
-void crawl_look_for_stuck(struct crawl *c, int64_t now);
-/* Takes a report as a sign of life of its fetcher. */
-void crawl_heard_of(struct crawl *c, const struct report *r);
-/* ---- of crawl_turn.c ---- */
-
-/* At the end, puts hosts that have URLs left into c->result. */
-void crawl_note_waits(struct crawl *c, int64_t now);
-
 /* Keeps the answer for crawl_recent. */
 void crawl_remember(struct crawl *c, const struct url_done *d);
 /* Sets the outcome of the nth remembered answer (from 0) if it is still

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "crawler/crawl_impl.h"
+#include "crawler/fetcher.h"
 #include "storage/frontier_store.h"
 
 /* ---- the counters of a crawl: one table ---- */

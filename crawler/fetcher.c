@@ -32,7 +32,7 @@
 #include "base/mem.h"
 #include "crawler/fetch/fetch_set.h"
 #include "crawler/fetch_task.h"
-#include "crawler/transfer/curl_faults.h"
+#include "crawler/transfer/multi.h"
 
 /* ---- sets up a process before its first fetcher ---- */
 

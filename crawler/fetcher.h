@@ -17,11 +17,10 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/thread/queue.h"
-#include "crawler/fetch/assignment.h"
-#include "crawler/fetch/fetch_options.h"
+#include "crawler/fetch/fetch.h"
 #include "frontier/frontier.h"
 
-struct warc_capture; /* crawler/archive/warc_capture.h */
+struct warc_capture; /* crawler/archive/archive.h */
 
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */

@@ -15,7 +15,6 @@
 #include "crawler/fetcher.h"
 #include "crawler/html/text_digest.h"
 #include "crawler/sitemap/sitemap.h"
-#include "crawler/sitemap/sitemap_hint.h"
 #include "crawler/sitemap_stream.h"
 #include "frontier/candidate.h"
 #include "storage/rows/link_store.h"

@@ -3,8 +3,8 @@
  *
  * Takes the octets of a response, parses them (sitemap.h), makes the listed
  * URLs canonical, asks the scope, and sends them in reports of a thousand
- * entries, REPORT_PART, each ordered by what the sitemap says about its URLs
- * (sitemap_hint.h). So memory does not grow with the sitemap, and the entries
+ * entries, REPORT_PART, each ordered by what the sitemap says about its URLs.
+ * So memory does not grow with the sitemap, and the entries
  * of a truncated body are not lost. The limits are those of the protocol: 50
  * MiB uncompressed, 50,000 entries.
  *
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 #include "base/thread/queue.h"
 #include "crawler/fetch/response.h"
@@ -26,6 +27,20 @@
 #include "crawler/robots/robots.h"
 #include "crawler/sitemap/sitemap.h"
 #include "frontier/frontier.h"
+#include "storage/rows/hint_store.h"
+
+/* False: the entry has no hint. */
+bool sitemap_hint(const struct sitemap_entry *e, struct url_hint *out);
+
+/* Milliseconds since 1970, UTC, of a W3C datetime or a date of RFC 822 or RFC
+ * 850; without a time it is midnight, without a zone UTC. HINT_NO_LASTMOD: it
+ * is not a date. */
+int64_t sitemap_date_ms(struct bytes text);
+
+/* Which of two URLs to fetch first: < 0 the first, 0 either. The higher
+ * priority wins, then the newer date; NULL is a URL without a hint, and a
+ * missing priority counts as 0.5 (sitemaps.org). */
+int sitemap_hint_order(const struct url_hint *a, const struct url_hint *b);
 
 struct sitemap_stream;
 

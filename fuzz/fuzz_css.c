@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/html/css.h"
+#include "crawler/html/link_values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

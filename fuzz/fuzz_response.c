@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/logger.h"
-#include "crawler/fetch/assignment.h"
+#include "crawler/fetch/fetch.h"
 #include "crawler/fetcher.h"
 #include "crawler/html/link_values.h"
 #include "frontier/url/host.h"

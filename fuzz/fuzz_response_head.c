@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "crawler/fetch/response.h"
 #include "crawler/html/link_values.h"
-#include "crawler/robots/robots_tag.h"
+#include "crawler/robots/robots.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "crawler/robots/robots.h"
-#include "crawler/robots/robots_tag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

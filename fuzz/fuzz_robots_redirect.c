@@ -25,7 +25,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "crawler/fetch/assignment.h"
+#include "crawler/fetch/fetch.h"
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch_task.h"
 #include "crawler/html/link_values.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "crawler/sitemap/sitemap.h"
-#include "crawler/sitemap/sitemap_hint.h"
+#include "crawler/sitemap_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

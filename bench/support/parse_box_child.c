@@ -3,7 +3,7 @@
  * parse_box_child.c - the parser process.
  *
  * Files are opened before the filter is set: libxml2 and the parser are
- * initialised, and one page is read. The large indexes of charset_index.h are
+ * initialised, and one page is read. The large indexes of charset_codec.c are
  * not made (they come from iconv, which opens files); no page of the benchmark
  * needs them, and a real box would make them first.
  */

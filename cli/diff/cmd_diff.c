@@ -17,7 +17,7 @@
 #include "cli/open_crawl.h"
 #include "cli/report/plot.h"
 #include "cli/shards/crawl_dirs.h"
-#include "crawler/sitemap/sitemap_hint.h"
+#include "crawler/sitemap_stream.h"
 #include "frontier/outcome.h"
 
 /*

@@ -15,7 +15,6 @@
 #include "base/histogram.h"
 #include "base/status.h"
 #include "crawler/fetch/fetch.h"
-#include "crawler/fetch/fetch_options.h"
 
 struct fetch_set;
 

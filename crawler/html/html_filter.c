@@ -9,17 +9,178 @@
  *
  *     <links><a href="/x?a\26b"/><img src="y.png"/>...</links>
  *
- * Values are decoded, then written as html_markup.h says. All tags are empty,
+ * Values are decoded, then written as html_markup_write says. All tags are empty,
  * so depth never grows. A style attribute or lazy source on any other element
  * is written as a <param>, and the text of a style sheet as the style of one.
  */
+
 #include "crawler/html/html_filter.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "crawler/html/html_markup.h"
+#include "base/ascii.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/octet_block.h"
+#include "crawler/html/html_tree.h"
+#include "crawler/html/html_words.h"
+#include "crawler/html/text_digest.h"
 #include "crawler/html/xhtml.h"
+
+/*
+ * Values of attributes in the markup that html_filter.h writes.
+ *
+ * A printable ASCII character that XML lets stand in a value stands for itself;
+ * every other octet, and the backslash, is a backslash and two lower-case
+ * hexadecimal digits. Any thread.
+ *
+ * References would not do: XML has none for most control characters, nor for
+ * octets that are not UTF-8. And libxml2 hands out a value of plain ASCII where
+ * it stands in its input, while it copies one with references, line ends or
+ * other characters, character by character.
+ */
+
+/* Most octets of a written value; libxml2 refuses 10,000,000 and more unless it
+ * is told XML_PARSE_HUGE. */
+#define MARKUP_VALUE_MOST ((size_t)9 << 20)
+
+/* The octets at the beginning of `value` that stand for themselves. */
+static size_t same_octets(struct bytes value)
+{
+    size_t i = 0;
+
+    for (; i < value.len; i += 16) {
+        unsigned n = value.len - i < 16 ? (unsigned)(value.len - i) : 16;
+        unsigned other = octet_unprintable_or(value.at + i, n, "\"&<\\");
+
+        if (other != 0)
+            return i + (unsigned)__builtin_ctz(other);
+    }
+    return value.len;
+}
+
+/* Is `value`, of MARKUP_VALUE_MOST octets at most, written as it is? */
+static bool html_markup_is_same(struct bytes value)
+{
+    return same_octets(value) == value.len;
+}
+
+static void write_octet(struct buf *out, unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    buf_add(out, (char[]){'\\', digits[c >> 4], digits[c & 15]}, 3);
+}
+
+void html_markup_write(struct buf *out, struct bytes value)
+{
+    size_t at = out->len;
+
+    for (size_t i = 0; i < value.len; i++) {
+        size_t same = same_octets(bytes_skip(value, i));
+
+        buf_add(out, value.at + i, same);
+        i += same;
+        if (i < value.len && value.at[i] != '\0')
+            write_octet(out, (unsigned char)value.at[i]);
+    }
+    if (out->len - at > MARKUP_VALUE_MOST)
+        buf_truncate(out, at);
+}
+
+bool html_markup_is_coded(struct bytes written)
+{
+    return memchr(written.at, '\\', written.len) != NULL;
+}
+
+void html_markup_read(struct buf *out, struct bytes written)
+{
+    const char *at = written.at, *end = at + written.len, *next;
+    int high, low;
+
+    while ((next = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        assert(end - next >= 3);
+        buf_add(out, at, (size_t)(next - at));
+        high = ascii_hex(next[1]);
+        low = ascii_hex(next[2]);
+        assert(high >= 0 && low >= 0);
+        buf_add_char(out, (char)(high << 4 | low));
+        at = next + 3;
+    }
+    buf_add(out, at, (size_t)(end - at));
+}
+
+/*
+ * The attributes of a page that are read.
+ */
+
+static const enum html_word attr_words[ATTR_COUNT_] = {
+    WORD_HREF,       WORD_SRC,         WORD_SRCSET,   WORD_ACTION,
+    WORD_DATA,       WORD_CITE,        WORD_CONTENT,  WORD_HTTP_EQUIV,
+    WORD_NAME,       WORD_PROPERTY,    WORD_REL,      WORD_TYPE,
+    WORD_LANG,       WORD_STYLE,       WORD_DATA_SRC, WORD_DATA_SRCSET,
+    WORD_XLINK_HREF, WORD_ENCODING,    WORD_COLOR,    WORD_FACE,
+    WORD_SIZE,       WORD_POSTER,      WORD_ALT,      WORD_HREFLANG,
+    WORD_BACKGROUND, WORD_IMAGESRCSET, WORD_XML_LANG, WORD_SRCDOC,
+};
+
+/* One more than the index in attr_words; 0: not one of ours. */
+static const uint8_t attr_places[WORD_COUNT_] = {
+    [WORD_HREF] = 1,         [WORD_SRC] = 2,          [WORD_SRCSET] = 3,
+    [WORD_ACTION] = 4,       [WORD_DATA] = 5,         [WORD_CITE] = 6,
+    [WORD_CONTENT] = 7,      [WORD_HTTP_EQUIV] = 8,   [WORD_NAME] = 9,
+    [WORD_PROPERTY] = 10,    [WORD_REL] = 11,         [WORD_TYPE] = 12,
+    [WORD_LANG] = 13,        [WORD_STYLE] = 14,       [WORD_DATA_SRC] = 15,
+    [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17,  [WORD_ENCODING] = 18,
+    [WORD_COLOR] = 19,       [WORD_FACE] = 20,        [WORD_SIZE] = 21,
+    [WORD_POSTER] = 22,      [WORD_ALT] = 23,         [WORD_HREFLANG] = 24,
+    [WORD_BACKGROUND] = 25,  [WORD_IMAGESRCSET] = 26, [WORD_XML_LANG] = 27,
+    [WORD_SRCDOC] = 28,
+};
+
+/* Its name. `place`: the number of its bit. */
+static enum html_word html_attr_word(unsigned place)
+{
+    return attr_words[place];
+}
+
+/* The number of its bit; ATTR_COUNT_: it is not one of these. */
+static unsigned html_attr_place(enum html_word w)
+{
+    return attr_places[w] > 0 ? attr_places[w] - 1U : ATTR_COUNT_;
+}
+
+/* Its number among the presentation attributes; PRESENTATION_COUNT_: it is not
+ * one of them. */
+static unsigned html_presentation_place(enum html_word w)
+{
+    switch (w) {
+    case WORD_FILL:
+        return 0;
+    case WORD_STROKE:
+        return 1;
+    case WORD_FILTER:
+        return 2;
+    case WORD_MASK:
+        return 3;
+    case WORD_CLIP_PATH:
+        return 4;
+    case WORD_MARKER_START:
+        return 5;
+    case WORD_MARKER_MID:
+        return 6;
+    case WORD_MARKER_END:
+        return 7;
+    case WORD_CURSOR:
+        return 8;
+    default:
+        return PRESENTATION_COUNT_;
+    }
+}
 
 /* ---- what stands between the tags of <a> ---- */
 

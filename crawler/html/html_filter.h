@@ -8,7 +8,7 @@
  *
  * Whatever octets the page has, the markup is a well-formed XML document
  * without namespaces, references, comments, processing instructions or a DTD,
- * in printable ASCII; its values are written as html_markup.h says.
+ * in printable ASCII; its values are written as html_markup_write says.
  *
  * Linear time; the markup grows to a small multiple of the page at most, and
  * never past the ceiling of its buffer. One thread at a time.
@@ -22,10 +22,55 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "crawler/html/html_traits.h"
 #include "crawler/html/html_tree.h"
 #include "crawler/html/html_words.h"
 #include "crawler/html/text_digest.h"
+
+/* Appends any octets as a value, without zero octets. One longer than
+ * MARKUP_VALUE_MOST when written is left empty. */
+void html_markup_write(struct buf *out, struct bytes value);
+
+/* Does `written` differ from its value? */
+bool html_markup_is_coded(struct bytes written);
+/* Appends the value of `written`, which html_markup_write wrote; it is no
+ * longer than that. */
+void html_markup_read(struct buf *out, struct bytes written);
+
+/* A set of them is a sum of their bits. */
+enum html_attr_bit {
+    ATTR_HREF = 1 << 0,
+    ATTR_SRC = 1 << 1,
+    ATTR_SRCSET = 1 << 2,
+    ATTR_ACTION = 1 << 3,
+    ATTR_DATA = 1 << 4,
+    ATTR_CITE = 1 << 5,
+    ATTR_CONTENT = 1 << 6,
+    ATTR_HTTP_EQUIV = 1 << 7,
+    ATTR_NAME = 1 << 8,
+    ATTR_PROPERTY = 1 << 9,
+    ATTR_REL = 1 << 10,
+    ATTR_TYPE = 1 << 11,
+    ATTR_LANG = 1 << 12,
+    ATTR_STYLE = 1 << 13,
+    ATTR_DATA_SRC = 1 << 14,
+    ATTR_DATA_SRCSET = 1 << 15,
+    ATTR_XLINK_HREF = 1 << 16,
+    ATTR_ENCODING = 1 << 17,
+    ATTR_COLOR = 1 << 18,
+    ATTR_FACE = 1 << 19,
+    ATTR_SIZE = 1 << 20,
+    ATTR_POSTER = 1 << 21,
+    ATTR_ALT = 1 << 22,
+    ATTR_HREFLANG = 1 << 23,
+    ATTR_BACKGROUND = 1 << 24,
+    ATTR_IMAGESRCSET = 1 << 25,
+    ATTR_XML_LANG = 1 << 26,
+    ATTR_SRCDOC = 1 << 27,
+    ATTR_COUNT_ = 28,
+    /* The presentation attributes of SVG that can have a url(). */
+    ATTR_PRESENTATION = 1 << 28
+};
+#define PRESENTATION_COUNT_ 9
 
 /* ---- what stands between the tags of <a> ---- */
 

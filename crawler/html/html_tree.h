@@ -28,6 +28,9 @@
 #include "crawler/html/html.h"
 #include "crawler/html/html_words.h"
 
+/* How the content of an HTML element is read. */
+enum html_state html_content_state(enum html_word w);
+
 /* ---- html stack ---- */
 
 /*

@@ -11,8 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "crawler/html/html_filter.h"
+
+/* Passes each URL of `css` (UTF-8) to `visit`, unescaped. The URL may be in
+ * `scratch`, whose ceiling bounds one URL, and lives until `visit` returns. */
+void css_links(struct bytes css, struct buf *scratch,
+               void (*visit)(void *ctx, struct bytes url), void *ctx);
 
 /* The next image candidate's URL (HTML standard, "parse a srcset attribute");
  * candidates with wrong descriptors are skipped. *rest begins as the whole
@@ -106,7 +112,7 @@ static inline bool link_is_sitemap(unsigned kind)
 }
 /* "a", "meta-refresh"; static. */
 const char *link_kind_name(enum link_kind k);
-#define HOP_LETTERS_MOST 50 /* most letters of a hop path, see hop_path.h */
+#define HOP_LETTERS_MOST 50 /* most letters of a hop path, see archive.h */
 /* How archives write a step of this kind in hopsFromSeed (WARC/1.1 section
  * 6.6): 'L', 'E', 'R', 'M', 'S'. */
 char link_kind_letter(enum link_kind kind);

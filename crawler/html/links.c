@@ -18,15 +18,13 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "crawler/html/css.h"
 #include "crawler/html/html_filter.h"
-#include "crawler/html/html_markup.h"
 #include "crawler/html/html_tree.h"
 #include "crawler/html/html_words.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/text_digest.h"
 #include "crawler/html/xhtml.h"
-#include "crawler/robots/robots_tag.h"
+#include "crawler/robots/robots.h"
 
 /*
  * Attributes of one tag of the markup that html_filter.h writes,
@@ -112,7 +110,7 @@ static struct bytes decoded_value(struct buf *room, struct bytes raw)
 }
 
 /* Reads `count` attributes in the form of startElementNsSAX2Func. Values that
- * are written in codes (html_markup.h) are decoded into `room`, which is
+ * are written in codes (html_markup_write) are decoded into `room`, which is
  * cleared first; the others stay where they are. All are empty if `room` has no
  * room.
  */

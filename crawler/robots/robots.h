@@ -81,4 +81,14 @@ bool robots_is_line_end(char c); /* LF or CR; CR LF gives an extra empty line */
  * At most linear in the length of both, whatever the wildcards. */
 bool robots_pattern_matches(struct bytes pattern, struct bytes path);
 
+/* A list of directives, as in a meta's content: "noindex, nofollow". Commas,
+ * semicolons and white space separate them. */
+void robots_tag_directives(struct bytes content, bool *noindex, bool *nofollow);
+
+/* One X-Robots-Tag value: directives, perhaps after an `agent:`, which applies
+ * until the next one in the same value. Directives for an agent other than our
+ * product token `agent` (case ignored) are skipped. */
+void robots_tag_header(struct bytes value, struct bytes agent, bool *noindex,
+                       bool *nofollow);
+
 #endif

@@ -15,25 +15,271 @@
  * several, sitemaps.org's and older ones of Google), or the root's namespace;
  * so image:loc, video:loc and the like never count.
  */
+
 #include "crawler/sitemap/sitemap.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/file/unpack.h"
 #include "base/mem.h"
+#include "base/status.h"
 #include "crawler/charset/charset.h"
 #include "crawler/html/link_values.h"
-#include "crawler/sitemap/entry.h"
 #include "crawler/sitemap/xml_scan.h"
 #include "frontier/url/url.h"
 
 /*
+ * An entry of a sitemap or feed while it is being read.
+ *
+ * Gathers the text of its fields, and passes the entry on when it ends. The
+ * names of fields differ by format (sitemap.c); their handling does
+ * not. One thread at a time.
+ */
+
+/* Where two fields have the same meaning, the second is used if the first is
+ * empty. */
+enum entry_field {
+    ENTRY_LOC,
+    ENTRY_LOC_ELSE,
+    ENTRY_LOC_OTHER, /* as the other dialect writes it: Atom's link in RSS, or
+                        the text of a link in Atom; the last to be used */
+    ENTRY_LASTMOD,
+    ENTRY_LASTMOD_ELSE,
+    ENTRY_PRIORITY,
+    ENTRY_CHANGEFREQ,
+    ENTRY_FIELD_COUNT
+};
+
+#define ENTRY_NO_FIELD ENTRY_FIELD_COUNT
+
+/* Where entries go. */
+struct entry_sink {
+    void (*visit)(void *ctx, const struct sitemap_entry *entry);
+    void *ctx;
+    uint64_t most; /* most entries to visit, alternates aside; 0: no limit */
+    uint64_t visited;
+    uint64_t passed_over; /* entries whose location is not an http(s) URL */
+    bool full;            /* an entry came past `most` */
+    struct url url;       /* of the current entry */
+};
+
+struct entry {
+    struct entry_sink *sink;
+    enum sitemap_kind kind;
+    struct buf fields[ENTRY_FIELD_COUNT];
+    bool lost[ENTRY_FIELD_COUNT]; /* its text cannot be known */
+    enum entry_field field;       /* being read, or ENTRY_NO_FIELD */
+    size_t depth;                 /* of the entry's element; 0: none is open */
+    size_t field_depth;           /* of the field's element */
+    size_t skip_depth;            /* of an element being skipped; 0: none */
+};
+
+static inline bool entry_is_open(const struct entry *e)
+{
+    return e->depth > 0;
+}
+
+/* A longer location cannot be a page's URL; a longer value is not a date or a
+ * number. */
+#define LOC_MOST   URL_LENGTH_CEILING
+#define VALUE_MOST ((size_t)1024)
+
+/* ---- passing on ---------------------------------------------------------- */
+
+static void entry_sink_init(struct entry_sink *s,
+                            void (*visit)(void *ctx,
+                                          const struct sitemap_entry *entry),
+                            void *ctx, uint64_t most)
+{
+    *s = (struct entry_sink){.visit = visit, .ctx = ctx, .most = most};
+    url_init(&s->url);
+}
+
+static void entry_sink_fini(struct entry_sink *s)
+{
+    url_fini(&s->url);
+}
+
+/* Passes on one entry; sets `entry->url` from `loc`, which is relative to
+ * `base` unless that is NULL. False: `loc` is not an http(s) URL. */
+static bool entry_sink_give(struct entry_sink *s, struct sitemap_entry *entry,
+                            struct bytes loc, const struct url *base)
+{
+    if (loc.len == 0 || url_parse(&s->url, loc, base, NULL) != URL_OK)
+        return false;
+    if (entry->kind != SITEMAP_ALTERNATE && s->most > 0 &&
+        s->visited == s->most) {
+        s->full = true;
+        return true;
+    }
+    s->visited += entry->kind != SITEMAP_ALTERNATE;
+    entry->url = &s->url;
+    s->visit(s->ctx, entry);
+    return true;
+}
+
+/* ---- gathering ------------------------------------------------------------*/
+
+static void entry_init(struct entry *e, struct entry_sink *sink)
+{
+    *e = (struct entry){.sink = sink, .field = ENTRY_NO_FIELD};
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        buf_init(&e->fields[i], i <= ENTRY_LOC_OTHER ? LOC_MOST : VALUE_MOST);
+}
+
+static void entry_fini(struct entry *e)
+{
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        buf_fini(&e->fields[i]);
+}
+
+/* The text of a field; empty also if it is unknown or too long. */
+static struct bytes value_of(const struct entry *e, enum entry_field field)
+{
+    if (e->lost[field] || buf_failed(&e->fields[field]) != STATUS_OK)
+        return bytes_of(NULL, 0);
+    return bytes_trim_blanks(buf_bytes(&e->fields[field]));
+}
+
+static struct bytes first_of(const struct entry *e, enum entry_field a,
+                             enum entry_field b)
+{
+    struct bytes value = value_of(e, a);
+
+    return value.len > 0 ? value : value_of(e, b);
+}
+
+static void clear_field(struct entry *e, enum entry_field field)
+{
+    buf_clear(&e->fields[field]);
+    e->lost[field] = false;
+}
+
+static void clear_fields(struct entry *e)
+{
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        clear_field(e, (enum entry_field)i);
+}
+
+static void give(struct entry *e, const struct url *base)
+{
+    struct sitemap_entry out = {.kind = e->kind,
+                                .lastmod = first_of(e, ENTRY_LASTMOD,
+                                                    ENTRY_LASTMOD_ELSE),
+                                .priority = value_of(e, ENTRY_PRIORITY),
+                                .changefreq = value_of(e, ENTRY_CHANGEFREQ)};
+
+    if (!entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC), base) &&
+        !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_ELSE), base) &&
+        !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_OTHER), base))
+        e->sink->passed_over++;
+}
+
+static void hand_on(struct entry *e, const struct url *base)
+{
+    give(e, base);
+    e->depth = e->skip_depth = 0;
+    e->field = ENTRY_NO_FIELD;
+}
+
+/* An entry's element begins; an entry still open is passed on first. */
+static void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
+                        const struct url *base)
+{
+    if (entry_is_open(e))
+        hand_on(e, base);
+    clear_fields(e);
+    e->kind = kind;
+    e->depth = depth;
+    if (kind == SITEMAP_SITEMAP) { /* <sitemap>URL</sitemap> is written too */
+        e->field = ENTRY_LOC_ELSE;
+        e->field_depth = depth;
+    }
+}
+
+/* Another location of an entry of a sitemap; each is passed on, with the values
+ * that follow it. */
+static bool is_next_loc(const struct entry *e, enum entry_field field,
+                        size_t depth)
+{
+    return field == ENTRY_LOC && e->kind != SITEMAP_ITEM &&
+           depth == e->depth + 1 && value_of(e, field).len > 0;
+}
+
+/* An element begins inside the entry. `field`: the field it is, or
+ * ENTRY_NO_FIELD for an element to skip with its content. The first value of a
+ * field counts, unless it was empty; of a sitemap's entry every location does,
+ * each with what follows it. A field begun inside another, by a missing end
+ * tag, ends that one. */
+static void entry_element(struct entry *e, enum entry_field field, size_t depth)
+{
+    if (e->skip_depth > 0)
+        return;
+    if (is_next_loc(e, field, depth)) {
+        give(e, NULL); /* in a sitemap locations are absolute */
+        clear_fields(e);
+    }
+    if (field == ENTRY_NO_FIELD ||
+        (e->field == ENTRY_NO_FIELD && depth > e->depth + 1) ||
+        value_of(e, field).len > 0 || e->lost[field]) {
+        e->skip_depth = depth;
+        return;
+    }
+    clear_field(e, field);
+    e->field = field;
+    e->field_depth = depth;
+}
+
+/* Sets a field from an attribute, unless it is set already. */
+static void entry_set(struct entry *e, enum entry_field field,
+                      struct bytes value)
+{
+    if (value_of(e, field).len > 0)
+        return;
+    clear_field(e, field);
+    buf_add_bytes(&e->fields[field], value);
+}
+
+static void entry_text(struct entry *e, struct bytes text, bool lost)
+{
+    if (e->field == ENTRY_NO_FIELD || e->skip_depth > 0)
+        return;
+    buf_add_bytes(&e->fields[e->field], text);
+    e->lost[e->field] |= lost;
+}
+
+/* The element at `depth` ends; if it is the entry's own, the entry is passed
+ * on. `closed` false: the document ended, so a field still open is
+ * incomplete. */
+static void entry_end(struct entry *e, size_t depth, bool closed,
+                      const struct url *base)
+{
+    if (!entry_is_open(e))
+        return;
+    if (e->skip_depth >= depth)
+        e->skip_depth = 0;
+    if (e->field != ENTRY_NO_FIELD && e->field_depth >= depth) {
+        if (!closed)
+            clear_field(e, e->field);
+        e->field = ENTRY_NO_FIELD;
+    }
+    if (e->depth >= depth)
+        hand_on(e, base);
+}
+
+#define SITEMAP_BYTES_MOST  ((size_t)52428800) /* 50 MiB, by the protocol */
+
+#define SITEMAP_DECODE_MOST ((size_t)8 << 20)
+
+/*
  * Items of RSS 0.9x, 1.0 (RDF), 2.0 and of Atom.
  *
- * Takes the events of an XML reader (xml_scan.h) and gathers entries (entry.h).
+ * Takes the events of an XML reader (xml_scan.h) and gathers entries.
  * An item's location is its <link>; in RSS without one a <guid> that is a
  * permalink (RSS 2.0), or rdf:about (RSS 1.0); in Atom the first <link> that is
  * an alternate (RFC 4287 section 4.2.7.2). Its date is <pubDate>, else dc:date;

@@ -26,9 +26,7 @@
 #include "base/status.h"
 #include "frontier/url/url.h"
 
-#define SITEMAP_BYTES_MOST  ((size_t)52428800) /* 50 MiB, by the protocol */
-#define SITEMAP_COUNT_MOST  50000              /* entries, by the protocol */
-#define SITEMAP_DECODE_MOST ((size_t)8 << 20)
+#define SITEMAP_COUNT_MOST 50000 /* entries, by the protocol */
 
 enum sitemap_kind {
     SITEMAP_PAGE,     /* <url>, or a line of a text file */

@@ -7,8 +7,8 @@
  * of its name or is ignored, a stray `<` or `&` is text, a tag without its `>`
  * ends where the next begins, and after the root element reading goes on. Of a
  * well-formed document it reports what libxml2 would (test_xml_scan.c compares
- * them), except for markup inside entities, which is text here
- * (xml_entities.h). It validates nothing and loads nothing.
+ * them), except for markup inside entities, which is text here. It validates
+ * nothing and loads nothing.
  *
  * Input is UTF-8 without a byte order mark; bad sequences pass through. Bounds:
  * elements deeper than XML_DEPTH_MOST are skipped with their text, as are
@@ -21,11 +21,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 
 #define XML_DEPTH_MOST 256
-#define XML_ATTRS_MOST 32
-#define XML_TAG_MOST   ((size_t)1 << 18)
 
 struct xml_name {
     struct bytes prefix, local; /* as written; prefix may be empty */
@@ -50,8 +49,8 @@ struct xml_handler {
     /* The element at `depth` ends. `closed`: by an end tag, its own or an outer
      * element's; not by the end of the document. */
     void (*end)(void *ctx, size_t depth, bool closed);
-    /* Text, in any number of pieces. `lost`: some of it cannot be known, see
-     * xml_entities.h. */
+    /* Text, in any number of pieces. `lost`: some of it cannot be known: an
+     * entity that we do not load, or one that is too large. */
     void (*text)(void *ctx, struct bytes text, bool lost);
     void *ctx;
 };

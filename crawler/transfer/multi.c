@@ -14,11 +14,17 @@
  * curl waits for (its resolver's) leave the set as soon as curl says so, since
  * their numbers may be reused without our knowing.
  */
+
 #include "crawler/transfer/multi.h"
 
+#include <assert.h>
+#include <curl/curl.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,7 +35,60 @@
 #include "base/heap.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "crawler/transfer/curl_faults.h"
+#include "base/status.h"
+#include "crawler/address/guard.h"
+#include "crawler/transfer/in_hand.h"
+#include "crawler/transfer/limits.h"
+
+/*
+ * Faults of the libcurl in use that a web server could use
+ * against us, or that cost others, and whether we must work around them.
+ *
+ * docs/decisions/libcurl-faults.md lists all those considered. We decide by the
+ * version of the loaded library, not of the headers we were compiled with. Any
+ * thread.
+ *
+ * A distribution may have fixed a fault without changing the version number.
+ * Then we work around a fault that is not there, which costs a little and does
+ * no harm.
+ */
+
+#define VERSION(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
+
+static unsigned version_in_use(void)
+{
+    return curl_version_info(CURLVERSION_NOW)->version_num;
+}
+
+bool curl_faults_header_dangles(void)
+{
+    return version_in_use() < VERSION(8, 1, 0);
+}
+
+/* From 8.1.0 until 8.16.0 a transfer that is told to keep DNS answers for ever
+ * (CURLOPT_DNS_CACHE_TIMEOUT of -1) forgets them all as it ends: each new
+ * connection then costs a look-up. */
+static bool curl_faults_forever_forgets(void)
+{
+    return version_in_use() >= VERSION(8, 1, 0) &&
+           version_in_use() < VERSION(8, 16, 0);
+}
+
+void curl_faults_log(void)
+{
+    const char *version = curl_version_info(CURLVERSION_NOW)->version;
+
+    if (curl_faults_header_dangles())
+        log_info("works around faults of libcurl",
+                 "version=%s faults=\"11101: an easy handle is used once\"",
+                 version);
+    else if (curl_faults_forever_forgets())
+        log_info("works around faults of libcurl",
+                 "version=%s faults=\"11084: DNS answers always have an end\"",
+                 version);
+    else
+        log_info("libcurl has no fault to work around", "version=%s", version);
+}
 
 /* ---- connections opened, kept and given up ---- */
 
@@ -398,7 +457,7 @@ void multi_adopt(struct multi *m, struct transfer *t)
  * each transfer ends, unless that transfer's answers have no end: with 5,000
  * hosts that took longer than all the rest. So one transfer a second has it
  * done, and answers are kept for a second more at most. Where an answer without
- * an end is a fault (curl_faults.h) each transfer has it done. */
+ * an end is a fault each transfer has it done. */
 static void choose_dns_time(struct multi *m, struct transfer *t)
 {
     int64_t now = clock_mono();

@@ -19,8 +19,19 @@
 
 #include "base/status.h"
 #include "crawler/address/guard.h"
-#include "crawler/transfer/connection_limits.h"
 #include "crawler/transfer/in_hand.h"
+#include "crawler/transfer/limits.h"
+
+/* Before 8.1.0 an easy handle that is used again keeps a pointer to the last
+ * header line of its previous response, which is freed; a response that begins
+ * with a folded line writes through it. Such a handle can be used for one
+ * transfer only.
+ */
+bool curl_faults_header_dangles(void);
+
+/* One log line that names the library and the faults we work around, if any.
+ * Call it after curl_global_init. */
+void curl_faults_log(void);
 
 struct multi;
 

@@ -27,7 +27,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "crawler/transfer/connection_limits.h"
+#include "crawler/transfer/limits.h"
 
 #define TLS_SESSION_MOST ((size_t)16 << 10) /* octets of one session */
 

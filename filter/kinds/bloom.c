@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "filter/block.h"
 #include "filter/kind.h"
-#include "filter/layer.h"
 
 struct bloom {
     struct filter base;

@@ -27,7 +27,6 @@
 #include "filter/block.h"
 #include "filter/key_store.h"
 #include "filter/kind.h"
-#include "filter/layer.h"
 
 #define CELLS 16
 #define FULL  15

@@ -11,7 +11,7 @@
  *   of about 50 ns a key that scalable.c does not have.
  * - Repeats. The same key again and again would fill both its buckets. If the
  *   filter stores keys, it does not put a known key twice. If not, it puts as
- *   many copies as fill one bucket, and counts the others (buckets.h), so that
+ *   many copies as fill one bucket, and counts the others (struct copies), so that
  *   a key added n times is gone after n removals.
  * - Overflow. A key that finds no place goes into a short list, which every
  *   question searches; once that is full too, every answer is "maybe". Neither
@@ -20,6 +20,7 @@
  * Displacing moves fingerprints about, so a table cannot be copied while it
  * changes: adding and removing wait for the saving thread.
  */
+
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,6 +32,155 @@
 #include "filter/kind.h"
 #include "filter/kinds/buckets.h"
 #include "filter/sizing.h"
+
+/*
+ * How often fingerprints were added beyond their slots.
+ *
+ * The two buckets of a fingerprint hold a few of its copies. A cuckoo filter
+ * without its keys counts the others here, so that a key that was added n times
+ * is gone after n removals. A count that reached its end sticks: it no longer
+ * knows how many it stands for, and removal leaves it.
+ *
+ * Open addressing, linear probing, removal by shifting back (Knuth, The Art of
+ * Computer Programming, volume 3, section 6.4, algorithm R): no tombstones, so
+ * that streams that add and remove for ever do not fill it.
+ */
+
+#define COPIES_STUCK UINT32_MAX
+
+#define COPIES_BYTES 64 /* an entry takes at most, when the table just grew */
+
+struct copies_entry {
+    uint64_t bucket; /* the lower of the two */
+    uint32_t print;  /* 0: an empty slot */
+    uint32_t more;   /* copies, or COPIES_STUCK */
+};
+
+/* All zero: empty. */
+struct copies {
+    struct copies_entry *at; /* `room` slots, at most half of them in use */
+    uint64_t room;           /* a power of two, or 0 */
+    uint64_t count, stuck;   /* entries; those that stick */
+};
+
+#define COPIES_LEAST 16
+
+static void copies_fini(struct copies *c)
+{
+    free(c->at);
+    *c = (struct copies){0};
+}
+
+static uint64_t copies_bytes(const struct copies *c)
+{
+    return c->room * sizeof *c->at;
+}
+
+static uint64_t lower(const struct bucket_place *p)
+{
+    return p->first < p->second ? p->first : p->second;
+}
+
+static uint64_t copies_home(const struct copies *c, uint64_t bucket,
+                            uint32_t print)
+{
+    uint64_t h =
+        (bucket ^ (uint64_t)print << 32) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (h ^ h >> 32) & (c->room - 1);
+}
+
+/* The slot of that fingerprint, or the empty one where it would be. */
+static struct copies_entry *copies_find(const struct copies *c, uint64_t bucket,
+                                        uint32_t print)
+{
+    uint64_t i = copies_home(c, bucket, print);
+
+    while (c->at[i].print != 0 &&
+           (c->at[i].print != print || c->at[i].bucket != bucket))
+        i = (i + 1) & (c->room - 1);
+    return &c->at[i];
+}
+
+static bool copies_make_room(struct copies *c)
+{
+    struct copies more = *c;
+
+    if (c->count < c->room / 2)
+        return true;
+    more.room = c->room > 0 ? c->room * 2 : COPIES_LEAST;
+    more.at = try_calloc(more.room, sizeof *more.at);
+    if (more.at == NULL)
+        return false;
+    for (uint64_t i = 0; i < c->room; i++)
+        if (c->at[i].print != 0)
+            *copies_find(&more, c->at[i].bucket, c->at[i].print) = c->at[i];
+    free(c->at);
+    *c = more;
+    return true;
+}
+
+/* Count n more of it, at least 1; COPIES_STUCK: it sticks from now on. False:
+ * it would be entry most + 1, or there is no memory. */
+static bool copies_add(struct copies *c, const struct bucket_place *p,
+                       uint32_t n, uint64_t most)
+{
+    struct copies_entry *e =
+        c->room > 0 ? copies_find(c, lower(p), p->print) : NULL;
+
+    if (e == NULL || e->print == 0) {
+        if (c->count >= most || !copies_make_room(c))
+            return false;
+        e = copies_find(c, lower(p), p->print);
+        *e = (struct copies_entry){lower(p), p->print, 0};
+        c->count++;
+    }
+    if (e->more == COPIES_STUCK)
+        return true;
+    e->more = n < COPIES_STUCK - e->more ? e->more + n : COPIES_STUCK;
+    c->stuck += e->more == COPIES_STUCK;
+    return true;
+}
+
+/* Close the gap at slot i. */
+static void shift_back(struct copies *c, uint64_t i)
+{
+    uint64_t mask = c->room - 1;
+
+    for (uint64_t j = (i + 1) & mask; c->at[j].print != 0; j = (j + 1) & mask) {
+        uint64_t h = copies_home(c, c->at[j].bucket, c->at[j].print);
+
+        if (((j - h) & mask) >= ((j - i) & mask)) {
+            c->at[i] = c->at[j];
+            i = j;
+        }
+    }
+    c->at[i] = (struct copies_entry){0};
+}
+
+/* Take one off. False: none is counted. One that sticks stays, and is true. */
+static bool copies_take(struct copies *c, const struct bucket_place *p)
+{
+    struct copies_entry *e =
+        c->room > 0 ? copies_find(c, lower(p), p->print) : NULL;
+
+    if (e == NULL || e->print == 0)
+        return false;
+    if (e->more != COPIES_STUCK && --e->more == 0) {
+        shift_back(c, (uint64_t)(e - c->at));
+        c->count--;
+    }
+    return true;
+}
+
+/* Does its count stick? */
+static bool copies_stick(const struct copies *c, const struct bucket_place *p)
+{
+    const struct copies_entry *e =
+        c->stuck > 0 ? copies_find(c, lower(p), p->print) : NULL;
+
+    return e != NULL && e->print != 0 && e->more == COPIES_STUCK;
+}
 
 #define CUCKOO_LEAST  8 /* buckets: smaller tables fill up earlier */
 #define CUCKOO_LISTED 64

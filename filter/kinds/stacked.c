@@ -20,7 +20,6 @@
 #include "base/mem.h"
 #include "filter/block.h"
 #include "filter/kind.h"
-#include "filter/layer.h"
 
 #define MOST_LAYERS 64
 /* Below this rate the 64 bits of a key are the limit, not the blocks

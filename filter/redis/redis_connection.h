@@ -1,10 +1,10 @@
 /*
  * redis_connection.h - a Redis server that runs scripts for a caller who waits.
  *
- * Connects on the first request (filter/redis/redis_link.h), sends scripts by
- * their digest, and loads those that the server does not know. While the server
- * is out of reach, tries are spaced: 100 ms, doubling to 30 s, half of it
- * random, so that many crawlers do not come back all at once.
+ * Connects on the first request, sends scripts by their digest, and loads those
+ * that the server does not know. While the server is out of reach, tries are
+ * spaced: 100 ms, doubling to 30 s, half of it random, so that many crawlers do
+ * not come back all at once.
  *
  * The server's bytes are hostile: an answer is bounded by
  * filter/redis/redis_reply.h, and must arrive whole within `timeout_ms`. The

@@ -115,7 +115,7 @@ json_t *settings_changed_json(const struct crawl_settings *a,
  * Five eighths for the frontier (filter, hot cache, exact set, SQLite's cache,
  * queues), a quarter for bodies in flight; the rest, an eighth but at least 24
  * MiB, is for code, stacks and parsers. Connections use what the frontier does
- * not use yet (connection_limits.h).
+ * not use yet (limits.h).
  */
 
 /* Octets. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hop_path.c - how a URL was found: from which page, by which hops. */
-#include "crawler/hop_path.h"
+#include "crawler/archive/archive.h"
 
 #include "tests/unit/frontier/frontier_rig.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_turn_pace.c - how long a turn waits for its reports. */
-#include "crawler/turn_pace.h"
+#include "crawler/crawl_impl.h"
 
 #include "base/clock.h"
 #include "tests/unit/unit.h"

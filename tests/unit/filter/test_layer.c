@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_layer.c - a run of blocks: which keys are where, and what is saved. */
-#include "filter/layer.h"
+#include "filter/block.h"
 
 #include <string.h>
 
-#include "filter/block.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "crawler/transfer/connection_limits.h"
+#include "crawler/transfer/limits.h"
 #include "tests/unit/unit.h"
 
 static const unsigned char v4[4] = {192, 0, 2, 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_capture.c - what the records of a response contain. */
-#include "crawler/archive/warc_capture.h"
+#include "crawler/archive/archive.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_head.c - a recorded head describes what follows it, no more. */
-#include "crawler/archive/warc_capture.h"
+#include "crawler/archive/archive.h"
 #include "tests/unit/unit.h"
 
 static void assert_head(const char *raw, struct warc_body body,

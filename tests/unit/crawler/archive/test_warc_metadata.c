@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_metadata.c - the block of a metadata record. */
-#include "crawler/archive/warc_capture.h"
+#include "crawler/archive/archive.h"
 
 #include "crawler/html/links.h"
 #include "tests/unit/unit.h"

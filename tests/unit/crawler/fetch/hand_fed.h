@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "crawler/fetch/fetch_limits.h"
+#include "crawler/transfer/limits.h"
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetcher.h"
 #include "tests/unit/unit.h"

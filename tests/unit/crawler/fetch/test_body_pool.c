@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "crawler/fetch/fetch_limits.h"
+#include "crawler/transfer/limits.h"
 #include "tests/unit/unit.h"
 
 /* Takes and gives at random and compares with plain sums. */

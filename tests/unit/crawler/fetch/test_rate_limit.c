@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "base/clock.h"
-#include "crawler/fetch/fetch_limits.h"
+#include "crawler/transfer/limits.h"
 #include "tests/unit/unit.h"
 
 #define T0 (1000 * NS_PER_S)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "crawler/html/css.h"
+#include "crawler/html/link_values.h"
 #include "tests/unit/unit.h"
 
 static void add(void *ctx, struct bytes url)

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "crawler/html/html_filter.h"
-#include "crawler/html/html_markup.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/links.h"
 #include "tests/unit/frontier/url/soup.h"

@@ -2,7 +2,6 @@
 /* The stack of open elements, against a model that walks it. */
 #include <stdlib.h>
 
-#include "crawler/html/html_traits.h"
 #include "crawler/html/html_tree.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "crawler/robots/robots_tag.h"
+#include "crawler/robots/robots.h"
 #include "tests/unit/guarded.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sitemap_hint.c - dates, priorities and frequencies of sitemaps. */
-#include "crawler/sitemap/sitemap_hint.h"
+#include "crawler/sitemap_stream.h"
 #include "tests/unit/unit.h"
 
 #define SECOND INT64_C(1000)

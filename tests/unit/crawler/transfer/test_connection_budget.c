@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How many connections a fetcher keeps, given memory and descriptors. */
-#include "crawler/transfer/connection_limits.h"
+#include "crawler/transfer/limits.h"
 #include "tests/unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
