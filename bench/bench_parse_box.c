@@ -188,7 +188,7 @@ static void fetcher_end(struct fetcher *f)
 
 /* ---- measuring ----------------------------------------------------------- */
 
-/* Does what link_finder.c does first with each link. */
+/* Does what reporter.c does first with each link. */
 static void count_link(void *ctx, size_t page, const struct found_link *l)
 {
     (void)page;

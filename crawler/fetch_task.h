@@ -22,6 +22,7 @@
 #include "crawler/fetch/fetch_set.h"
 #include "crawler/fetcher.h"
 #include "crawler/report.h"
+#include "crawler/reporter.h"
 #include "crawler/robots/robots_cache.h"
 
 /* What the tasks of a fetcher share. */

@@ -29,14 +29,13 @@
 #include "crawler/fetcher.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/links.h"
-#include "crawler/link_finder.h"
 #include "crawler/report.h"
 #include "crawler/robots/robots.h"
 #include "crawler/sitemap/sitemap.h"
 #include "frontier/frontier.h"
 #include "frontier/url/url.h"
 #include "storage/frontier_store.h"
-#include "storage/rows/hint_store.h"
+#include "storage/rows/side_tables.h"
 #include "storage/rows/page_store.h"
 
 /*

@@ -27,7 +27,7 @@
 #include "crawler/robots/robots.h"
 #include "crawler/sitemap/sitemap.h"
 #include "frontier/frontier.h"
-#include "storage/rows/hint_store.h"
+#include "storage/rows/side_tables.h"
 
 /* False: the entry has no hint. */
 bool sitemap_hint(const struct sitemap_entry *e, struct url_hint *out);

@@ -363,7 +363,7 @@ static enum status mend_units(const struct reader *r, struct filter *f,
                  (unsigned long long)info->damaged,
                  (unsigned long long)(info->damaged - info->lost),
                  (unsigned long long)info->listed[0]);
-    return f->ops->loaded(f);
+    return f->ops->loaded != NULL ? f->ops->loaded(f) : STATUS_OK;
 }
 
 enum status checkpoint_load(struct filter **out, const char *path,

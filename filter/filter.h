@@ -77,7 +77,7 @@ struct filter_options {
     int64_t ttl_s;
     unsigned generations; /* 1 to FILTER_GENERATIONS_MOST; 0: 2 */
     int64_t born_s;       /* with ttl_s: now, in seconds since 1970 */
-    const char *redis;    /* redis: its URL (filter/redis/redis_url.h); only
+    const char *redis;    /* redis: its URL (filter/redis/redis_place.h); only
                              filter_new() reads it */
 };
 

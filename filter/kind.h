@@ -61,7 +61,7 @@ struct filter_ops {
      * STATUS_NOT_FOUND. */
     enum status (*mend_unit)(struct filter *f, uint64_t i);
     /* Called once all units are there: compute what is not saved. */
-    enum status (*loaded)(struct filter *f);
+    enum status (*loaded)(struct filter *f); /* NULL: all is saved */
 };
 
 struct filter {

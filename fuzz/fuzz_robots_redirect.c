@@ -26,7 +26,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/fetch/fetch.h"
-#include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch_task.h"
 #include "crawler/html/link_values.h"
 #include "frontier/url/host.h"

@@ -208,10 +208,13 @@ def entities():
  * packed into a string for each first letter, names and texts in turn with a
  * space behind each (no text is a space), and unpacked at first use.
  */
-#include "crawler/html/html_entities.h"
-
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
+
+#include "crawler/html/html.h"
+
+static_assert(HTML_ENTITY_COUNT == %d, "html.h knows how many they are");
 
 static const char *const packed[] = {
     /* clang-format off */
@@ -250,29 +253,8 @@ const struct html_entity *html_entities(void)
     pthread_once(&once, unpack);
     return entities;
 }
-""" % (',\n'.join(rows), size + 1))
-    return len(names)
+""" % (len(names), ',\n'.join(rows), size + 1))
 
 
 words()
-n = entities()
-with open('crawler/html/html_entities.h', 'w') as f:
-    f.write("""/*
- * html_entities.h - the named character references of the HTML standard.
- *
- * Written by tools/make-html-tables.py.
- */
-#ifndef URLWEIR_CRAWLER_HTML_HTML_ENTITIES_H
-#define URLWEIR_CRAWLER_HTML_HTML_ENTITIES_H
-
-struct html_entity {
-    const char *name; /* without &; with ; where it has one */
-    const char *text; /* UTF-8 */
-};
-
-#define HTML_ENTITY_COUNT %d
-/* All of them, in the order of their octets. */
-const struct html_entity *html_entities(void);
-
-#endif
-""" % n)
+entities()

@@ -28,12 +28,10 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/cookie_jar.h"
 #include "crawler/fetch/credentials.h"
-#include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch/response.h"
 #include "crawler/transfer/in_hand.h"
 #include "crawler/transfer/limits.h"
 #include "crawler/transfer/multi.h"
-#include "crawler/transfer/tls_sessions.h"
 #include "frontier/candidate.h"
 #include "frontier/frontier.h"
 

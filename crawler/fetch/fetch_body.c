@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "crawler/fetch/fetch_parts.h"
+#include "crawler/fetch/fetch.h"
 #include "crawler/fetch/response.h"
 
 #define RESERVE_LEAST ((uint64_t)32 << 10)

@@ -20,7 +20,6 @@
 
 #include "base/ascii.h"
 #include "base/octet_block.h"
-#include "crawler/html/html_entities.h"
 
 static size_t left(const struct html_reader *r)
 {

@@ -97,4 +97,15 @@ void html_text(struct buf *out, struct bytes raw, enum html_text_as as);
 /* Would html_text() change nothing? */
 bool html_text_is_plain(struct bytes raw);
 
+/* ---- the named character references of the standard (html_entities.c) ---- */
+
+struct html_entity {
+    const char *name; /* without &; with ; where it has one */
+    const char *text; /* UTF-8 */
+};
+
+#define HTML_ENTITY_COUNT 2231
+/* All of them, in the order of their octets. Any thread. */
+const struct html_entity *html_entities(void);
+
 #endif

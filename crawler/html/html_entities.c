@@ -8,10 +8,13 @@
  * packed into a string for each first letter, names and texts in turn with a
  * space behind each (no text is a space), and unpacked at first use.
  */
-#include "crawler/html/html_entities.h"
-
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
+
+#include "crawler/html/html.h"
+
+static_assert(HTML_ENTITY_COUNT == 2231, "html.h knows how many they are");
 
 static const char *const packed[] = {
     /* clang-format off */

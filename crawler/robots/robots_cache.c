@@ -237,16 +237,6 @@ const struct robots *robots_cache_rules(const struct robots_cache *c,
     return e != NULL ? e->rules : NULL;
 }
 
-size_t robots_cache_count(const struct robots_cache *c)
-{
-    return map_count(c->entries);
-}
-
-size_t robots_cache_memory(const struct robots_cache *c)
-{
-    return c->used;
-}
-
 /* ---- results of fetches -------------------------------------------------- */
 
 static bool is_unavailable(int http_status)

@@ -128,7 +128,5 @@ void robots_cache_restore(struct robots_cache *c, const struct robots_row *row);
  * They live until the cache is next changed. */
 const struct robots *robots_cache_rules(const struct robots_cache *c,
                                         struct bytes origin);
-size_t robots_cache_count(const struct robots_cache *c);  /* origins */
-size_t robots_cache_memory(const struct robots_cache *c); /* bytes held */
 
 #endif

@@ -251,11 +251,6 @@ void watchdog_heard_of(struct watchdog *w, uint64_t id)
             w->at[i].since = w->time;
 }
 
-bool watchdog_is_stuck(const struct watchdog *w, unsigned i)
-{
-    return w->at[i].stuck;
-}
-
 unsigned watchdog_stuck(const struct watchdog *w)
 {
     return w->stuck;

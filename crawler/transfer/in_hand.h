@@ -124,7 +124,6 @@ enum watchdog_news watchdog_check(struct watchdog *w, unsigned i, uint64_t id,
 /* The fetcher of this URL has shown in another way that it is alive. */
 void watchdog_heard_of(struct watchdog *w, uint64_t id);
 
-bool watchdog_is_stuck(const struct watchdog *w, unsigned i);
 unsigned watchdog_stuck(const struct watchdog *w); /* how many are stuck */
 /* How long the slot has been unchanged, in ns that count. */
 int64_t watchdog_waited(const struct watchdog *w, unsigned i);

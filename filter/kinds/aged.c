@@ -448,7 +448,7 @@ static enum status aged_loaded(struct filter *f)
     enum status st = STATUS_OK;
 
     for (unsigned i = 0; st == STATUS_OK && i < a->count; i++)
-        if (a->of[i].filter != NULL)
+        if (a->of[i].filter != NULL && a->of[i].filter->ops->loaded != NULL)
             st = a->of[i].filter->ops->loaded(a->of[i].filter);
     return st;
 }

@@ -5,7 +5,7 @@
  *     key:  63 .. 52     51 .. 0, times the segment's blocks    times C1, C2
  *           segment      block                                  bits in it
  *
- * A chain of ever larger filters (stacked.c) reads each of its layers and pays
+ * A chain of ever larger filters (bloom.c) reads each of its layers and pays
  * for the sum of their rates: 121 ns a batched miss and 48 bits a key after ten
  * layers, against 14 ns and 16 bits here, where a question reads one entry of a
  * 64 KiB table and one block at any size. The price is that a full segment

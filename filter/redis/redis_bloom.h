@@ -34,7 +34,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "base/status.h"
-#include "filter/redis/redis_url.h"
+#include "filter/redis/redis_place.h"
 
 struct redis_bloom;
 
@@ -82,12 +82,6 @@ MUST_CHECK enum status redis_bloom_open(struct redis_bloom **out,
                                         const struct redis_bloom_options *o,
                                         struct buf *error);
 void redis_bloom_free(struct redis_bloom *b); /* NULL is fine */
-
-/* Keys as digests or as texts; only the plain layout takes texts. */
-struct redis_keys {
-    const uint64_t *digest; /* NULL: use text */
-    const struct bytes *text;
-};
 
 /* Add n keys. fresh[i], if `fresh` is not NULL: key i was certainly new, and no
  * other client was told so. A call of up to REDIS_BATCH keys is one step; a

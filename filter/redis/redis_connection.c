@@ -41,8 +41,8 @@
 #include "base/mem.h"
 #include "base/process/sandbox.h"
 #include "base/status.h"
+#include "filter/redis/redis_place.h"
 #include "filter/redis/redis_reply.h"
-#include "filter/redis/redis_url.h"
 
 /*
  * One connection to a Redis server: signs in, learns what the

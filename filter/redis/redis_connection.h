@@ -26,8 +26,8 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "filter/redis/redis_place.h"
 #include "filter/redis/redis_reply.h"
-#include "filter/redis/redis_url.h"
 
 struct redis_connection;
 

@@ -7,7 +7,7 @@
  * take k commands a key. Constants are strings from the start: the server
  * formats each number it is passed, at a fifth of the call's cost.
  */
-#include "filter/redis/redis_scripts.h"
+#include "filter/redis/redis_impl.h"
 
 /* Is the filter the one the caller knows? An empty epoch means another
  * program's bitmap, which has no record. */

@@ -454,7 +454,7 @@ static void returning_fini(struct returning *r)
 }
 
 /* A part of a page that is in as a part alone is judged as a page is
- * (crawler/link_finder.c). */
+ * (crawler/reporter.c). */
 static bool is_part_of_part(struct frontier *f, const struct kept_drop *k)
 {
     struct scope *s = f->o.judge.scope;

@@ -46,7 +46,7 @@ struct seen_store_options {
     bool use_filter;
     const char *filter_kind; /* NULL: "scalable" */
     uint64_t expect;   /* capacity of kinds that cannot grow; 0: URLs so far */
-    const char *redis; /* for kind redis: its URL (redis_url.h) */
+    const char *redis; /* for kind redis: its URL (redis_place.h) */
     double fpr;        /* promised false-positive rate */
     /* DIGEST_SEED_SIZE octets for a new store; NULL: random ones. */
     const unsigned char *digest_seed;

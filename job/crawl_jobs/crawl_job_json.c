@@ -17,7 +17,7 @@
 #include "base/kafka/kafka_address.h"
 #include "config/config.h"
 #include "crawler/address/guard.h"
-#include "filter/redis/redis_url.h"
+#include "filter/redis/redis_place.h"
 #include "frontier/url/url.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/crawl_setup.h"

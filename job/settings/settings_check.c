@@ -16,7 +16,7 @@
 #include "base/listen_address.h"
 #include "crawler/address/guard.h"
 #include "crawler/fetch/credentials.h"
-#include "filter/redis/redis_url.h"
+#include "filter/redis/redis_place.h"
 #include "frontier/crawl/refresh_rule.h"
 #include "frontier/outcome.h"
 #include "job/settings/seeds.h"

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "crawler/transfer/limits.h"
-#include "crawler/fetch/fetch_parts.h"
+#include "crawler/fetch/fetch.h"
 #include "crawler/fetcher.h"
+#include "crawler/transfer/limits.h"
 #include "tests/unit/unit.h"
 
 #define MEBIBYTE ((uint64_t)1 << 20)

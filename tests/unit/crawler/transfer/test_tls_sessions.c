@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache of TLS sessions: one for each key, once, within its room. */
-#include "crawler/transfer/tls_sessions.h"
+#include "crawler/transfer/multi.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "filter/block.h"
-#include "filter/redis/redis_bits.h"
+#include "filter/redis/redis_place.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/unit.h"
 

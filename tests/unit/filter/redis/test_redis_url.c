@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_url.c - URLs of Redis filters, as people write them. */
 
-#include "filter/redis/redis_url.h"
+#include "filter/redis/redis_place.h"
 #include "tests/unit/unit.h"
 
 static struct redis_place place;
