@@ -35,8 +35,8 @@
 #include "frontier/frontier.h"
 #include "frontier/url/url.h"
 #include "storage/frontier_store.h"
-#include "storage/rows/side_tables.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/side_tables.h"
 
 /*
  * A sitemap entry's values as numbers.

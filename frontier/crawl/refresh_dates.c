@@ -516,8 +516,7 @@ static bool gather(void *ctx, const struct refresh_row *row)
 static enum status first_part(struct redating *d, size_t most)
 {
     struct gathering g = {xcalloc(most, sizeof *g.rows), 0, most};
-    enum status st =
-        refresh_store_each(d->f->base->db, &d->w->at, gather, &g);
+    enum status st = refresh_store_each(d->f->base->db, &d->w->at, gather, &g);
 
     d->w->second = g.n < most;
     for (size_t i = 0; st == STATUS_OK && i < g.n; i++) {
