@@ -101,7 +101,7 @@ static void ack(struct dates *d, const struct url_lease *l)
                 .body_digest = {mixed(l->id, 1), l->id},
                 .body_print = mixed(l->id, 3),
                 .text_digest = {mixed(l->id, 2), 1}},
-        .host = {.ended = d->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = d->now, .retry_after_ms = -1},
     };
 
     check(frontier_ack(d->e, &done, 1, d->now, d->now / NS_PER_MS), "ack");

@@ -194,9 +194,7 @@ static void make_pages(struct growth *g, size_t n)
                     .ip = bytes_of_str("192.0.2.17")},
             .outlinks = &g->items[i * LINKS],
             .outlink_count = LINKS,
-            .host = {.ended = g->c->now,
-                     .crawl_delay_ms = -2,
-                     .retry_after_ms = -1},
+            .host = {.ended = g->c->now, .retry_after_ms = -1},
         };
     }
     g->now.links += n * LINKS;

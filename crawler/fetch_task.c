@@ -71,7 +71,7 @@ void fetch_task_set(struct fetch_task *task, struct assignment *a)
     assignment_free(task->assignment);
     task->assignment = a;
     task->origin = bytes_of(a->lease.url.at, url_origin_length(a->lease.url));
-    task->crawl_delay_ms = -2;
+    task->robots_known = false;
     robots_hop_free(task->hop);
     task->hop = NULL;
     sitemap_stream_free(task->list);
@@ -92,6 +92,7 @@ static enum fetch_task_state finish(const struct fetch_task_tools *t,
 {
     r->fetcher = t->fetcher;
     r->queue = lease_of(task)->queue;
+    r->done.host.robots_read = task->robots_known;
     r->done.host.crawl_delay_ms = task->crawl_delay_ms;
     r->done.robots_unread = t->o->robots == ROBOTS_OFF;
     r->robots_warc = task->robots_warc;
@@ -248,11 +249,13 @@ static struct robots_answer ask_cache(const struct fetch_task_tools *t,
     struct robots_answer a =
         robots_cache_ask(t->robots, task->origin, path, wall_ms);
 
-    if (a.verdict == ROBOTS_ALLOWED || a.verdict == ROBOTS_DENIED)
-        task->crawl_delay_ms =
-            a.crawl_delay < 0
-                ? -1
-                : (int64_t)ceil(fmin(a.crawl_delay, DELAY_MOST_S) * 1000);
+    if (a.verdict != ROBOTS_ALLOWED && a.verdict != ROBOTS_DENIED)
+        return a;
+    task->robots_known = true;
+    task->crawl_delay_ms =
+        a.crawl_delay < 0
+            ? -1
+            : (int64_t)ceil(fmin(a.crawl_delay, DELAY_MOST_S) * 1000);
     return a;
 }
 

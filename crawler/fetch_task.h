@@ -53,6 +53,7 @@ struct fetch_task {
     struct assignment *assignment; /* freed by fetch_task_fini */
     struct fetch_task *next;       /* for the fetcher's lists */
     struct bytes origin;           /* of the URL */
+    bool robots_known;             /* as host_news.robots_read */
     int64_t crawl_delay_ms;        /* as in host_news */
     struct buf note;               /* what robots.txt says about the page */
     struct robots_hop *hop;        /* while it fetches robots.txt */

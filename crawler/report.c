@@ -20,7 +20,6 @@ struct report *report_new(enum report_kind kind, uint64_t id)
 
     out->kind = kind;
     out->id = out->done.id = id;
-    out->done.host.crawl_delay_ms = -2;
     out->done.host.retry_after_ms = -1;
     return out;
 }

@@ -111,7 +111,8 @@ struct external_url {
 struct host_news {
     int64_t ended; /* `now` when the last response ended, or the connection was
                       given up; 0: no request was sent */
-    int64_t crawl_delay_ms; /* from robots.txt; -1: none, -2: not read */
+    bool robots_read;       /* by this report: crawl_delay_ms is known */
+    int64_t crawl_delay_ms; /* from robots.txt; -1: none */
     int64_t retry_after_ms; /* -1: none */
     bool slow_down;         /* asked for without a time that we can read */
     uint16_t http_status;   /* of that answer; 0: there was none */

@@ -125,9 +125,7 @@ static void crawl_some(struct frontier *e, int64_t now)
                     .http_status = 200,
                     .mime = bytes_of_str("text/html"),
                     .body_digest = {1, i % 3}},
-            .host = {.ended = now,
-                     .crawl_delay_ms = -2,
-                     .retry_after_ms = i % 8 == 7 ? 1000 : -1},
+            .host = {.ended = now, .retry_after_ms = i % 8 == 7 ? 1000 : -1},
         };
 
         if (i % 4 == 3) {

@@ -177,7 +177,7 @@ static inline enum status order_web_ack(const struct order_web *w,
         .id = l->id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = now / NS_PER_MS},
-        .host = {.ended = now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = now, .retry_after_ms = -1},
     };
     struct url_item *found;
     struct order_text *texts;

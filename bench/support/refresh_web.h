@@ -130,7 +130,7 @@ static inline enum status refresh_web_ack(
         .id = l->id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = at_ms},
-        .host = {.ended = now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = now, .retry_after_ms = -1},
     };
     struct refresh_page *page;
     uint32_t i;

@@ -712,7 +712,6 @@ static enum status finish(struct frontier *f, uint64_t id,
                 .http_status = w->http_status,
                 .detail = bytes_of_str("fetched by another program")},
         .host = {.ended = asked ? now : 0,
-                 .crawl_delay_ms = -2,
                  .retry_after_ms = -1,
                  .slow_down = asked && outcome_asks_for_pause(w->http_status)},
     };

@@ -486,7 +486,7 @@ enum status frontier_block(struct frontier *f, struct bytes key, int64_t until,
                            int64_t now, int64_t wall_ms)
 {
     uint32_t queue = frontier_store_find_queue(f->store, f->o.crawl, key);
-    struct host_news none = {.crawl_delay_ms = -2, .retry_after_ms = -1};
+    struct host_news none = {.retry_after_ms = -1};
     struct host_queue *h;
     struct host_trouble *x;
     enum status st;

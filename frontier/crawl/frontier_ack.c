@@ -516,7 +516,7 @@ enum status frontier_release(struct frontier *f, uint64_t id,
                              int64_t now, int64_t wall_ms)
 {
     struct lease_record *l = lease_find(f->leases, id);
-    struct host_news news = {.crawl_delay_ms = -2, .retry_after_ms = -1};
+    struct host_news news = {.retry_after_ms = -1};
     struct host_queue *h;
     enum status st;
 

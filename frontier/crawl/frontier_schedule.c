@@ -759,7 +759,6 @@ enum status frontier_cross_host_end(struct frontier *f, struct lease_record *l,
 {
     struct host_queue *to = l->asked;
     struct host_news there = {.ended = news->ended,
-                              .crawl_delay_ms = -2,
                               .retry_after_ms = news->retry_after_ms,
                               .slow_down = news->slow_down,
                               .connections = news->connections,

@@ -241,11 +241,11 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
                                const struct host_news *news, int64_t now,
                                int64_t wall_ms)
 {
-    bool changed = news->ended == 0 && news->crawl_delay_ms == -2;
+    bool changed = news->ended == 0 && !news->robots_read;
     bool longer = false;
     enum status st = STATUS_OK;
 
-    if (news->crawl_delay_ms > -2) {
+    if (news->robots_read) {
         int64_t own =
             news->crawl_delay_ms < 0 ? -1 : news->crawl_delay_ms * NS_PER_MS;
 

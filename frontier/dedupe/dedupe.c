@@ -149,6 +149,7 @@ static enum status damaged(const struct dedupe_state *s, const char *why)
 static enum status put_meta(struct dedupe_state *s, struct db *db,
                             const char *name, const void *octets, size_t len)
 {
+    assert(s != NULL); /* a set that is in memory alone has no rows */
     sqlite3_bind_text(s->put_meta, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_blob(s->put_meta, 2, octets, (int)len, SQLITE_STATIC);
     return db_run(db, s->put_meta);

@@ -140,13 +140,13 @@ static enum status keep(struct import_sink *k, struct bytes *text)
 
 static enum status keep_row(struct import_sink *k, struct fetch_row *row)
 {
-    struct bytes *const all[] = {&row->redirect_url,  &row->mime, &row->charset,
-                                 &row->title,         &row->lang, &row->ip,
-                                 &row->detail,        &row->etag, &row->meta,
-                                 &row->last_modified, NULL};
+    struct bytes *const all[] = {&row->redirect_url, &row->mime, &row->charset,
+                                 &row->title,        &row->lang, &row->ip,
+                                 &row->detail,       &row->etag, &row->meta,
+                                 &row->last_modified};
     enum status st = STATUS_OK;
 
-    for (size_t i = 0; st == STATUS_OK && all[i] != NULL; i++)
+    for (size_t i = 0; st == STATUS_OK && i < sizeof all / sizeof *all; i++)
         st = keep(k, all[i]);
     row->warc_file = bytes_of("", 0); /* it stays where it is */
     row->warc_offset = row->warc_length = 0;

@@ -558,13 +558,15 @@ enum status http2_session_new(struct http2_session **out,
 
 void http2_session_free(struct http2_session *s)
 {
-    struct http2_stream *t;
+    struct http2_stream *t, *next;
 
     if (s == NULL)
         return;
     s->inside = true;
-    while ((t = TAILQ_FIRST(&s->all)) != NULL)
+    for (t = TAILQ_FIRST(&s->all); t != NULL; t = next) {
+        next = TAILQ_NEXT(t, all);
         http2_stream_forget(t);
+    }
     nghttp2_session_del(s->ng);
     buf_fini(&s->block.text);
     free(s);

@@ -47,7 +47,7 @@ TEST(a_page_is_fetched_with_all_that_is_told_of_it)
     ck_assert_int_eq(p->done.fresh_ms, 7200000);
     ck_assert(!p->done.transient);
     ck_assert_int_gt(p->done.host.ended, 0);
-    ck_assert_int_eq(p->done.host.crawl_delay_ms, -2);
+    ck_assert(!p->done.host.robots_read);
     ck_assert_int_eq(p->done.host.retry_after_ms, -1);
     report_free(p);
     ck_assert_ptr_nonnull(strstr(r.server.head, "User-Agent: urlweir/0"));

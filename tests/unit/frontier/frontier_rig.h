@@ -203,7 +203,7 @@ static inline void rig_ack(struct rig *r, uint64_t id, struct outcome o,
         .row = {.at_ms = RIG_WALL, .links = (uint32_t)n},
         .outlinks = found,
         .outlink_count = n,
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));

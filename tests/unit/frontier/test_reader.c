@@ -51,9 +51,7 @@ static void make(struct rig *r)
             .drops = &drop,
             .drop_count = i == 1,
             .repeats = i == 2 ? 3 : 0,
-            .host = {.ended = r->now,
-                     .crawl_delay_ms = -2,
-                     .retry_after_ms = -1},
+            .host = {.ended = r->now, .retry_after_ms = -1},
         };
 
         ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));

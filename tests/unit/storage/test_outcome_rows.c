@@ -44,7 +44,7 @@ static void ack(struct rig *r, struct outcome o, struct fetch_row row,
         .row = row,
         .outlinks = link,
         .outlink_count = link != NULL,
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_assert_uint_ne(d.id, 0);
@@ -63,7 +63,7 @@ static void make(struct rig *r)
         .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
         .transient = true,
         .row = {.at_ms = RIG_WALL},
-        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = 1, .retry_after_ms = -1},
     };
 
     rig_init(r);

@@ -216,7 +216,7 @@ static inline void land(struct sim *s, struct flight *f)
         .row = {.at_ms = wall(s), .links = LINKS, .wire_bytes = 1000},
         .outlinks = found,
         .outlink_count = LINKS,
-        .host = {.ended = s->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = s->now, .retry_after_ms = -1},
     };
 
     for (unsigned k = 0; k < LINKS; k++)

@@ -95,7 +95,7 @@ static inline void judge_ack(struct rig *r, uint64_t id,
         .row = {.at_ms = RIG_WALL},
         .drops = drops,
         .drop_count = n,
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));

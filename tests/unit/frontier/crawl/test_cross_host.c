@@ -43,7 +43,6 @@ static void give_back(struct rig *r, uint64_t id, bool asked,
                       const char *robots_host)
 {
     const struct host_news news = {.ended = asked ? r->now : 0,
-                                   .crawl_delay_ms = -2,
                                    .retry_after_ms = -1,
                                    .robots_host = bytes_of_str(robots_host)};
 
@@ -76,7 +75,8 @@ static struct url_lease both_were_asked(struct rig *r)
 /* Before its robots.txt was read, the host was asked for it by --delay. */
 TEST(a_crawl_delay_that_stands_at_another_host_holds_at_once)
 {
-    struct host_news news = {.crawl_delay_ms = 7 * DELAY / NS_PER_MS,
+    struct host_news news = {.robots_read = true,
+                             .crawl_delay_ms = 7 * DELAY / NS_PER_MS,
                              .retry_after_ms = -1};
     struct rig r;
     struct url_lease a, v;

@@ -259,6 +259,7 @@ TEST(facts_of_a_queue_have_its_settings_and_what_waits)
     d = (struct url_done){.id = own_lease(&r),
                           .outcome = fetched,
                           .host = {.ended = r.now,
+                                   .robots_read = true,
                                    .crawl_delay_ms = 8000,
                                    .retry_after_ms = -1}};
     ck_assert_uint_ne(d.id, 0);

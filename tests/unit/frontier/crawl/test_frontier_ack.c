@@ -14,7 +14,7 @@ static struct url_done done_of(struct rig *r, uint64_t id, struct outcome o)
         .id = id,
         .outcome = o,
         .row = {.at_ms = RIG_WALL},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 }
 

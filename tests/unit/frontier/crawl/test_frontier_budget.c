@@ -43,7 +43,7 @@ TEST(a_host_is_asked_for_no_more_once_so_many_octets_have_come)
     struct url_done d = {
         .outcome = fetched,
         .row = {.at_ms = RIG_WALL, .wire_bytes = 60},
-        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = 1, .retry_after_ms = -1},
     };
     struct rig r;
 

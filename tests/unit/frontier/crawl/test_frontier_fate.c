@@ -37,9 +37,7 @@ TEST(a_way_back_with_other_cookies_is_another_request_and_ends)
                               .anew = step < 2,
                               .outlinks = &to,
                               .outlink_count = 1,
-                              .host = {.ended = s.now,
-                                       .crawl_delay_ms = -2,
-                                       .retry_after_ms = -1}};
+                              .host = {.ended = s.now, .retry_after_ms = -1}};
         ack(&s, &d);
         s.now += NS_PER_S;
     }

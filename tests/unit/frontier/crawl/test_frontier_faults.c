@@ -71,6 +71,7 @@ static void crawl(void *run)
     const struct url_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
                                   bytes_of_str("http://x.test/")};
     struct host_news host = {.ended = r->now,
+                             .robots_read = true,
                              .crawl_delay_ms = 10,
                              .retry_after_ms = 5,
                              .slow_down = true,
@@ -99,6 +100,7 @@ static void crawl(void *run)
                                 .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
                                 .transient = true,
                                 .host = {.ended = r->now,
+                                         .robots_read = true,
                                          .crawl_delay_ms = -1,
                                          .retry_after_ms = -1}};
     TELLS(frontier_ack(r->e, done, 2, r->now, rig_wall(r)));

@@ -100,11 +100,12 @@ TEST(validators_of_another_identity_are_withheld)
 static struct url_done unchanged(const struct rig *r, uint64_t id,
                                  uint16_t http_status)
 {
-    return (struct url_done){
-        .id = id,
-        .outcome = {OUTCOME_FETCHED, REASON_UNCHANGED, http_status},
-        .row = {.at_ms = ASKED_MS, .http_status = http_status},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1}};
+    return (
+        struct url_done){.id = id,
+                         .outcome = {OUTCOME_FETCHED, REASON_UNCHANGED,
+                                     http_status},
+                         .row = {.at_ms = ASKED_MS, .http_status = http_status},
+                         .host = {.ended = r->now, .retry_after_ms = -1}};
 }
 
 static void add_target(void *ctx, const struct link_row *row)

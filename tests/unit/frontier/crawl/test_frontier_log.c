@@ -32,7 +32,7 @@ static struct url_done done_of(struct rig *r, struct outcome o)
         .id = rig_lease(r),
         .outcome = o,
         .row = {.at_ms = RIG_WALL, .wire_bytes = 12595, .elapsed_ms = 45},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 }
 

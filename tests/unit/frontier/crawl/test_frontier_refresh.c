@@ -47,7 +47,7 @@ static void ack_body(struct rig *r, uint64_t id, struct outcome o,
                 .body_digest = {body, body},
                 .body_print = body,
                 .body_bytes = 100},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_ok(frontier_ack(r->e, &d, 1, r->now, rig_wall(r)));
@@ -146,7 +146,6 @@ static void fetch_links(struct rig *r, size_t n, uint64_t *kept, int64_t *paths)
                                           .drops = drops,
                                           .drop_count = n,
                                           .host = {.ended = r->now,
-                                                   .crawl_delay_ms = -2,
                                                    .retry_after_ms = -1}},
                        1, r->now, rig_wall(r)));
     rig_commit(r);
@@ -219,8 +218,7 @@ TEST(a_page_that_a_setting_keeps_out_is_not_tried_again)
  * redirected to b.test. */
 static uint64_t send_across(struct rig *r)
 {
-    const struct host_news news = {.crawl_delay_ms = -2,
-                                   .retry_after_ms = -1,
+    const struct host_news news = {.retry_after_ms = -1,
                                    .robots_host = bytes_of_str("b.test")};
     uint64_t id = lease_at(r);
 
@@ -290,10 +288,7 @@ static void give_up(struct rig *r)
     struct url_done d = {
         .outcome = {OUTCOME_FAILED, REASON_CONNECT, 0},
         .transient = true,
-        .host = {.crawl_delay_ms = -2,
-                 .retry_after_ms = -1,
-                 .unreachable = true,
-                 .silent = true},
+        .host = {.retry_after_ms = -1, .unreachable = true, .silent = true},
     };
 
     for (int i = 0; i < 100 && (d.id = lease_at(r)) != 0; i++) {
@@ -518,7 +513,7 @@ static void fetch_text(struct rig *r, uint64_t body, uint64_t text)
                 .body_digest = {body, body},
                 .body_print = body,
                 .text_digest = {text, text}},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_assert_uint_ne(d.id, 0);

@@ -25,7 +25,7 @@ static void read_page(struct rig *r, uint64_t id, bool of_month,
         .text = &text,
         .outlinks = found,
         .outlink_count = n,
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_assert_uint_ne(id, 0);

@@ -50,7 +50,6 @@ static void ack(struct rig *r, uint64_t id, struct outcome o)
         .transient = o.status == OUTCOME_FAILED && o.reason != REASON_TLS,
         .row = {.at_ms = rig_wall(r)},
         .host = {.ended = r->now,
-                 .crawl_delay_ms = -2,
                  .retry_after_ms = -1,
                  .unreachable =
                      o.status == OUTCOME_FAILED && o.http_status == 0,
@@ -173,8 +172,7 @@ TEST(a_slow_host_is_asked_less_while_it_is_slow)
         struct url_done d = {.outcome = NO_ERROR,
                              .row = {.elapsed_ms = 60000,
                                      .first_byte_ms = i < 20 ? 3000 : 10},
-                             .host = {.crawl_delay_ms = -2,
-                                      .retry_after_ms = -1}};
+                             .host = {.retry_after_ms = -1}};
         struct url_lease l;
         int64_t waited = 0;
 

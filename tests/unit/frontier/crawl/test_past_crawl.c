@@ -59,9 +59,7 @@ static struct url_done done_of(const struct rig *r, uint64_t id,
     return (struct url_done){.id = id,
                              .outcome = o,
                              .row = {.at_ms = RIG_WALL + (int64_t)id},
-                             .host = {.ended = r->now,
-                                      .crawl_delay_ms = -2,
-                                      .retry_after_ms = -1}};
+                             .host = {.ended = r->now, .retry_after_ms = -1}};
 }
 
 static void ack(struct rig *r, struct url_done *d)

@@ -84,7 +84,7 @@ static struct url_done answer(struct rig *r, uint64_t id)
         .id = id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = RIG_WALL},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 }
 

@@ -118,7 +118,7 @@ static void skip(struct rig *r, uint64_t id, enum outcome_reason reason,
         .id = id,
         .outcome = {OUTCOME_SKIPPED, reason, 200},
         .row = {.at_ms = RIG_WALL, .mime = bytes_of_str(mime)},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = r->now, .retry_after_ms = -1},
     };
 
     ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));
@@ -187,7 +187,7 @@ TEST_EACH(an_outcome_that_a_setting_lifts_comes_back_once, finals)
     struct url_done d = {
         .outcome = x->is,
         .row = {.at_ms = RIG_WALL, .flags = x->flags},
-        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = 1, .retry_after_ms = -1},
     };
     struct rig r;
 
@@ -239,7 +239,7 @@ static void read_page_as(struct rig *r, uint64_t id, struct outcome o,
         .outlinks = link,
         .outlink_count = link != NULL,
         .kinds_left = LINK_BIT(LINK_MEDIA) & ~r->o.judge.kinds,
-        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+        .host = {.ended = 1, .retry_after_ms = -1},
     };
 
     ck_ok(frontier_ack(r->e, &d, 1, r->now, RIG_WALL));

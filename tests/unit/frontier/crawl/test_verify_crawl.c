@@ -28,9 +28,7 @@ static void make(struct rig *r)
             .row = {.at_ms = RIG_WALL + i,
                     .body_digest = {i + 1, 1},
                     .simhash = UINT64_C(0x0123456789abcdef) << i},
-            .host = {.ended = r->now,
-                     .crawl_delay_ms = -2,
-                     .retry_after_ms = -1},
+            .host = {.ended = r->now, .retry_after_ms = -1},
         };
 
         ck_assert_uint_ne(d.id, 0);
