@@ -144,9 +144,10 @@ static enum status keep_row(struct import_sink *k, struct fetch_row *row)
                                  &row->title,        &row->lang, &row->ip,
                                  &row->detail,       &row->etag, &row->meta,
                                  &row->last_modified};
+    const size_t count = sizeof all / sizeof all[0];
     enum status st = STATUS_OK;
 
-    for (size_t i = 0; st == STATUS_OK && i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; st == STATUS_OK && i < count; i++)
         st = keep(k, all[i]);
     row->warc_file = bytes_of("", 0); /* it stays where it is */
     row->warc_offset = row->warc_length = 0;
