@@ -156,14 +156,20 @@ bool bytes_take_number(struct bytes *s, size_t places, uint64_t *n)
 
 bool bytes_number(struct bytes s, uint64_t most, uint64_t *n)
 {
-    uint64_t read;
+    uint64_t read = 0;
     size_t digits = 1;
 
     for (uint64_t rest = most; rest > 9; rest /= 10)
         digits++;
-    if (s.len > digits || !bytes_take_number(&s, 0, &read) || s.len > 0 ||
-        read > most)
+    if (s.len == 0 || s.len > digits)
         return false;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned digit = (unsigned char)s.at[i] - (unsigned)'0';
+
+        if (digit > 9 || read > most / 10 || digit > most - read * 10)
+            return false;
+        read = read * 10 + digit;
+    }
     *n = read;
     return true;
 }

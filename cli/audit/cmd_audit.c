@@ -492,7 +492,7 @@ static void group_plots(struct buf *out, const struct group *g)
     buf_add_str(out, "</div>\n");
 }
 
-/* ---- all filters in one filters_table ---- */
+/* ---- all filters in one table ---- */
 
 static void number_cell(struct buf *out, double value)
 {
@@ -542,13 +542,13 @@ static void filters_table(struct buf *out, const struct audit *a)
 
     buf_add_str(out, "<div class=\"data whole\" role=\"region\" "
                      "tabindex=\"0\" aria-label=\"All filters\">\n"
-                     "<filters_table>\n<thead><tr>");
+                     "<table>\n<thead><tr>");
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         buf_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
     buf_add_str(out, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < a->what_if_count; i++)
         series_row(out, &a->what_if[i]);
-    buf_add_str(out, "</tbody>\n</filters_table>\n</div>\n");
+    buf_add_str(out, "</tbody>\n</table>\n</div>\n");
 }
 
 static void others(struct buf *out, const struct audit *a)

@@ -830,7 +830,7 @@ static int service_export(struct reader *r, bool queues,
     if (st != STATUS_OK) {
         code = cannot_read("export", r->dir, st);
     } else if (fflush(stdout) != 0 || j.failed) {
-        fprintf(stderr, "urlweir served_export: cannot write the output\n");
+        fprintf(stderr, "urlweir export: cannot write the output\n");
         code = EXIT_CANNOT;
     }
     record_fini(&j.out);

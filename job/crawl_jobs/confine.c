@@ -22,6 +22,7 @@
 #include "base/format.h"
 #include "base/kafka/kafka_address.h"
 #include "base/mem.h"
+#include "base/process/run_as.h"
 #include "base/process/sandbox.h"
 #include "job/crawl_jobs/report_helper.h"
 #include "job/exit_code.h"

@@ -90,7 +90,7 @@ trap 'exit 130' INT TERM
 # The longest first, so that none of them is left over at the end.
 long="traps-endless serve-crawl steer metrics signals dedupe hostile-store diff
  damaged-store stuck settings filters-crawl jsonl external secrets filter-redis serve-stress sitemaps
- exact columns limits warc docs watching library serve-http since serve-read queue-key
+ exact columns limits warc docs watching library serve-http since serve-read
  link-kinds import install warc-records traps"
 list() {
     for n in $long $(cd "$here" && ls *.sh); do

@@ -54,3 +54,32 @@ TEST(never_reads_past_the_end)
     ck_assert_uint_eq(bytes_utf8_length(bytes_of("\xe2\x82\xac", 2)), 0);
     ck_assert_uint_eq(bytes_utf8_length(bytes_of("\xe2\x82\xac", 3)), 3);
 }
+
+static const struct {
+    const char *text;
+    uint64_t most, is;
+    bool fits;
+} numbers[] = {
+    {"0", 0, 0, true},
+    {"65535", 65535, 65535, true},
+    {"65536", 65535, 0, false},
+    {"000080", 65535, 0, false}, /* no more digits than the limit has */
+    {"18446744073709551615", UINT64_MAX, UINT64_MAX, true},
+    {"18446744073709551616", UINT64_MAX, 0, false},
+    {"99999999999999999999", UINT64_MAX, 0, false},
+    {"", 9, 0, false},
+    {"-1", 65535, 0, false},
+    {"+1", 65535, 0, false},
+    {" 1", 65535, 0, false},
+    {"1x", 65535, 0, false},
+};
+
+TEST_EACH(a_number_is_digits_up_to_its_limit, numbers)
+{
+    uint64_t n = 0;
+
+    ck_assert_int_eq(bytes_number(bytes_of_str(numbers[_i].text),
+                                  numbers[_i].most, &n),
+                     numbers[_i].fits);
+    ck_assert_uint_eq(n, numbers[_i].is);
+}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/process/run_as.h"
 #include "base/process/sandbox.h"
 #include "tests/unit/unit.h"
 
