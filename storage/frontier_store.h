@@ -47,7 +47,7 @@ struct url_row {
     uint8_t kind;     /* enum link_kind of the link it was first found by */
     uint8_t flags;    /* URL_ROW_* */
     uint64_t via;     /* id of the page it was first found on, 0: none;
-                         of URL_KIND_SERVED see url_kind.h */
+                         of URL_KIND_SERVED see schema.h */
     int64_t found_at_ms; /* wall clock */
 };
 #define URL_ROW_SEED           1 /* given by a person */

@@ -135,7 +135,7 @@ static void check_date(struct check *c, sqlite3_stmt *q)
     c->rated += rated;
 }
 
-/* The dates at which done URLs are fetched again (rows/refresh_store.h). */
+/* The dates at which done URLs are fetched again (rows/side_tables.h). */
 static enum status check_dates(struct check *c)
 {
     sqlite3_stmt *q = NULL;

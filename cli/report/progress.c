@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * progress.c - decides when to report what a running crawl does, and in which
- * form. progress_text.c writes the text, live_line.c draws on the terminal.
+ * form. The text is written here, and drawn on the terminal.
  */
 #include "cli/report/progress.h"
 

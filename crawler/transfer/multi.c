@@ -425,7 +425,7 @@ struct socket {
     uint32_t armed;        /* epoll events in the set; 0: not in it */
     uint32_t wanted;       /* epoll events curl waits for; 0: idle */
     int fd;
-    bool ours;    /* from open_socket, not closed yet */
+    bool ours;    /* from multi_open_socket, not closed yet */
     bool counted; /* counts for the limit per address */
     bool tls;
     bool closing; /* shut down by us while idle; not counted as open */

@@ -109,7 +109,7 @@ const char *const schema_sql[] = {
     "CREATE TABLE link_list(first INTEGER PRIMARY KEY, src INTEGER,"
     " links TEXT, said BLOB)",
     /* which of them are those of the page of a fetch, and what the record of
-     * a fetch refers to: rows/link_store.c, rows/revisit_store.c */
+     * a fetch refers to: rows/link_store.c, rows/side_tables.c */
     "CREATE TABLE page_links(fetch INTEGER PRIMARY KEY, first INTEGER,"
     " count INTEGER, partial INTEGER)",
     "CREATE TABLE revisit(fetch INTEGER PRIMARY KEY, at INTEGER, url TEXT)",
