@@ -306,8 +306,7 @@ json_t *http_metadata_json(struct bytes metadata, struct arena *a)
 
 bool http_lease_read(const json_t *v, uint64_t *out)
 {
-    return json_is_string(v) &&
-           bytes_number(bytes_of_json(v), UINT64_MAX, out);
+    return json_is_string(v) && bytes_number(bytes_of_json(v), UINT64_MAX, out);
 }
 
 static bool text_read_number(const json_t *v, bool query, uint64_t *out)
